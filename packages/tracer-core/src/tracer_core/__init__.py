@@ -1,0 +1,1 @@
+"""Turn the body of a `with` block into code that runs later, elsewhere, on your terms."""
