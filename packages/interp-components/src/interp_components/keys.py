@@ -1,0 +1,84 @@
+"""The key grammar, from `@EProperty("source.attention_interface_1.inputs", select=4)`.
+
+A key is a path that ends in `output`, `input` or `inputs`. It is walked from the module that carries the value, from the
+model's root after a leading `/`, or from a module above after `../`. Between the two ends stand children (aliases count),
+`source` (the forward of what the path has reached) and the operations of a forward.
+
+This module knows text only. `parse` turns a key into a value that says where to start, what to step through and which
+end to take; `properties.resolve` walks it. Parsing is remembered per text, since a key is read on every access.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+UP: Final = "../"
+ROOT: Final = "/"
+SOURCE: Final = "source"
+ENDS: Final = ("output", "input", "inputs")
+
+
+class KeyPathError(ValueError):
+    """A key that cannot name a place in a model, whatever the model is."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """One parsed key: where the walk starts, the names it steps through, and the end it takes."""
+
+    text: str
+    anchored: bool
+    """Whether the walk starts at the model's root."""
+    ups: int
+    """How many modules above the host the walk starts; 0 for the host itself."""
+    segments: tuple[str, ...]
+    """The children, `source`s and operations between the start and the end."""
+    attribute: str
+    """`output`, `input` or `inputs`."""
+
+    @property
+    def inside_forward(self) -> bool:
+        """Whether the path goes through the operations of a forward."""
+        return SOURCE in self.segments
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Key:
+    """Return the parsed key.
+
+    Raises:
+        KeyPathError: The text has no end, has an empty or malformed segment, climbs above the root, or asks for an
+            operation inside an operation of a module above.
+    """
+    anchored = text.startswith(ROOT)
+    rest, ups = _climb(text[len(ROOT) :] if anchored else text)
+    if anchored and ups:
+        raise KeyPathError(
+            f"key {text!r} climbs above the model's root, where nothing is; drop the '../' or the leading '/'"
+        )
+    *segments, attribute = rest.split(".")
+    _check_segments(text, segments, attribute)
+    if ups and segments.count(SOURCE) > 1:
+        raise KeyPathError(
+            f"key {text!r} looks inside an operation of a module above its host, and a path above the host reaches only "
+            "the operations of that module's own forward; start the key at the root ('/...') or describe the value there"
+        )
+    return Key(text, anchored, ups, tuple(segments), attribute)
+
+
+def _climb(rest: str) -> tuple[str, int]:
+    ups = 0
+    while rest.startswith(UP):
+        rest, ups = rest[len(UP) :], ups + 1
+    return rest, ups
+
+
+def _check_segments(text: str, segments: list[str], attribute: str) -> None:
+    if attribute not in ENDS:
+        raise KeyPathError(f"key {text!r} ends in {attribute!r}; a key ends in {', '.join(ENDS[:-1])} or {ENDS[-1]}")
+    if any("/" in segment for segment in segments):
+        raise KeyPathError(f"key {text!r} has a '/' after its start; '/' and '../' are allowed only in front")
+    if "" in segments:
+        raise KeyPathError(f"key {text!r} has an empty segment; segments are names with one dot between them")
