@@ -1,0 +1,34 @@
+"""The model and the blocks take turns: locations, requests, workers, runs.
+
+`with model.trace(x): h = model.layer.output` comes here as `current("model.layer.output").read(location)` in the block's
+greenlet, and as `place.report(value)` in the model's.
+"""
+
+from interp_components.interleaving.gates import Forward
+from interp_components.interleaving.locations import Location, ModuleInput, ModuleOutput, Result
+from interp_components.interleaving.nodes import End, Node
+from interp_components.interleaving.places import Place, Skipped
+from interp_components.interleaving.requests import Kind, Request
+from interp_components.interleaving.rows import Batch, Rows
+from interp_components.interleaving.runs import Run
+from interp_components.interleaving.workers import Pending, Worker, current
+
+__all__ = [
+    "Batch",
+    "End",
+    "Forward",
+    "Kind",
+    "Location",
+    "ModuleInput",
+    "ModuleOutput",
+    "Node",
+    "Pending",
+    "Place",
+    "Request",
+    "Result",
+    "Rows",
+    "Run",
+    "Skipped",
+    "Worker",
+    "current",
+]

@@ -1,0 +1,211 @@
+"""One block of the user's code, run in turns with the model: `h = model.transformer.h[0].output` parks it.
+
+A block runs in a greenlet until it asks for something that is not there yet. It is then parked, the model goes on, and
+when the model passes the place, the block wakes inside that passing and goes on with what is there. So a block's own
+stack stays whole, and what it asks twice of one passing is answered without any switch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from interp_components.errors import BarrierError, InterpError, OutOfOrderError, OutsideTraceError, out_of_order
+from interp_components.interleaving.requests import Kind, Request
+from interp_components.interleaving.seats import GreenletExit, Seat, getcurrent, take
+
+if TYPE_CHECKING:
+    from interp_components.interleaving.locations import Location
+    from interp_components.interleaving.places import Place
+    from interp_components.interleaving.rows import Rows
+    from interp_components.interleaving.runs import Run
+
+
+class Pending(Protocol):
+    """An edit that waits: a view that the block may have changed, to be carried back into what was served."""
+
+    def flush(self) -> None:
+        """Carry the edits back, by requests of the worker that holds it."""
+
+
+class Worker:
+    """One block in one run.
+
+    Attributes:
+        run: the execution it takes part in; set when it starts.
+        index: its place among the blocks, which is the order they are served in at one passing.
+        rows: the rows that are its own, None for the whole batch.
+        step: the occurrence its requests ask for, None for the next one.
+        notes: memory for this run, for whoever needs some (drilled sources, held views).
+        last: path of the place it was last served.
+        error: what the block raised.
+    """
+
+    __slots__ = (
+        "_block", "_held", "_seat", "_traceback", "error", "grad_mode", "index", "is_done", "last", "notes",
+        "request", "rows", "run", "step",
+    )  # fmt: skip
+
+    run: Run
+    request: Request
+
+    def __init__(self, block: Callable[[], object], rows: Rows | None = None) -> None:
+        self._block = block
+        self.rows = rows
+        self.index = 0
+        self.step: int | None = None
+        self.notes: dict[Any, Any] = {}
+        self.last: str | None = None
+        self.error: BaseException | None = None
+        self.grad_mode: bool | None = None
+        self.is_done = False
+        self._traceback: TracebackType | None = None
+        self._held: list[Pending] = []
+        self._seat: Seat | None = None
+
+    # What a block asks for
+
+    def read(self, location: Location) -> Any:
+        """What the model passes on at `location`, narrowed to the worker's rows."""
+        place, _ = self._reach(Kind.READ, location)
+        return place.value if self.rows is None else self.rows.narrow(place.value)
+
+    def replace(self, location: Location, value: Any) -> None:
+        """Let the model go on with `value` at `location`, in the worker's rows."""
+        place, request = self._reach(Kind.WRITE, location)
+        place.write(self, value, request)
+
+    def skip(self, location: Location, value: Any) -> None:
+        """Do not run the call in front of which `location` stands; it returned `value`, in the worker's rows."""
+        place, request = self._reach(Kind.SKIP, location)
+        place.skip(self, value, request)
+
+    def occurrence(self, location: Location) -> int:
+        """The occurrence of `location` that a request made now would ask for."""
+        if self.step is not None:
+            return self.step
+        place = self.run.places.get(location) or self.run.attach(location)
+        return place.count if place.is_counted else max(place.count, self.run.forwards)
+
+    @contextmanager
+    def pinned(self, step: int | None) -> Iterator[None]:
+        """The requests made inside ask for occurrence `step`; None for the next one, whichever it is."""
+        before, self.step = self.step, step
+        try:
+            yield
+        finally:
+            self.step = before
+
+    def hold(self, pending: Pending) -> None:
+        """Flush `pending` before the next request and at the end of the block."""
+        self._held.append(pending)
+
+    def wait(self, *arrivals: tuple[Location, int]) -> bool:
+        """Park until one of the passings comes; False when the model is done before."""
+        if self._held:
+            self.flush()
+        places = [(self.run.places.get(location) or self.run.attach(location), n) for location, n in arrivals]
+        return self.run.wait(self, places)
+
+    # How it is answered
+
+    def _reach(self, kind: Kind, location: Location) -> tuple[Place, Request]:
+        """Be where the model passes `location`, parked until then."""
+        run, step, rows = self.run, self.step, self.rows
+        if run.has_returned:
+            run.refuse(self, location)
+        place = run.places[location] if location in run.places else run.attach(location)
+        if self._held:
+            self.flush()
+        request = Request(kind, location.path, step, self.index, None if rows is None else (rows.start, rows.size))
+        run.requests.append(request)
+        if run.visiting is not place or (step is not None and step != place.count):
+            if step is not None and step < (place.count if place.is_counted else run.forwards):
+                found = f"it has been passed {place.count} times" if place.is_counted else f"step {step} is over"
+                raise self.refusal(request, found)
+            place.waiting.append(self)
+            self.park(request)
+        request.occurrence = place.count
+        if kind is Kind.READ:
+            request.seen = True
+        self.last = location.path
+        return place, request
+
+    def park(self, request: Request) -> None:
+        """Give the model its turn; returns when the run wakes this worker."""
+        self.request = request
+        self.run.main.switch()
+
+    def flush(self) -> None:
+        """Carry the held edits back into what was served."""
+        held, self._held = self._held, []
+        for pending in held:
+            pending.flush()
+
+    def refusal(self, request: Request, found: str, ahead: Sequence[str] = ()) -> InterpError:
+        """The error for a request that cannot be served any more."""
+        if request.kind is Kind.BARRIER:
+            return BarrierError(
+                f"{request.location} was never reached by every block it waits for, and the model is done. "
+                f"Lower its count, or let every invoke call it."
+            )
+        return OutOfOrderError(out_of_order(request.location, request.occurrence, self.last, found, ahead))
+
+    # How it is run
+
+    def start(self, run: Run, index: int) -> None:
+        """Run the block until it parks for the first time or is done."""
+        self.run, self.index = run, index
+        self._seat = take()
+        self._seat.start(self, self._run_block, run.main)
+
+    @property
+    def is_parked(self) -> bool:
+        """Whether the block has begun and is not done."""
+        return self._seat is not None
+
+    def wake(self) -> None:
+        """Go on from where the block is parked."""
+        assert self._seat is not None
+        self._seat.switch()
+
+    def throw(self, error: BaseException) -> None:
+        """Go on from where the block is parked by raising `error` there."""
+        assert self._seat is not None
+        self._seat.throw(error)
+
+    def _run_block(self) -> None:
+        """The whole life of the block; what it raises is kept for the run."""
+        try:
+            self._block()
+            if self._held:
+                self.flush()
+        except GreenletExit:
+            self._held.clear()
+        except BaseException as error:
+            self.error, self._traceback = error, error.__traceback__
+        finally:
+            self.is_done, self._seat = True, None
+            self.notes.clear()
+
+    def take_error(self) -> BaseException:
+        """What the block raised, with the frames of the block alone."""
+        error, traceback = self.error, self._traceback
+        assert error is not None
+        self.error = self._traceback = None
+        return error.with_traceback(traceback)
+
+
+def current(what: str) -> Worker:
+    """The worker of the running block, for reading or writing `what`.
+
+    Raises:
+        OutsideTraceError: no block of a trace is running here. A `ValueError`, not an `AttributeError`, which an
+            envoy's fall-back to its module would swallow.
+    """
+    seat = getcurrent()
+    if type(seat) is Seat and seat.worker is not None:
+        return seat.worker
+    raise OutsideTraceError.of(what)
