@@ -1,0 +1,231 @@
+"""A block's statements -> a function that runs them at full speed, with the names it reads and binds known.
+
+The block of
+
+    def user():
+        total = 0
+        with Tracer():
+            total += read(path)
+
+becomes the code of the function `user` in
+
+    def <outer>(total, path):
+        def user():
+            nonlocal total
+            total += read(path)
+
+so every name of the caller is a true closure cell: as fast as a local, seen by nested functions and comprehensions, and
+readable after an error. `read` stays a global. A block in a class body, or in `exec` with separate locals, becomes the
+body of a class instead, because names there are looked up in a mapping that nested functions do not see.
+
+Wrappers have the names that make qualified names, private names (`self.__x`), `super()` and `__class__` come out as they
+would in place.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Sequence
+from types import CodeType
+from typing import NamedTuple
+
+from tracer_core import frames
+from tracer_core.body import FIRST, SAVE, UNPACKED, Survey
+
+_OUTER = ".tracer_core"
+_FUTURE = 0
+for _name in __import__("__future__").all_feature_names:
+    _FUTURE |= getattr(__import__("__future__"), _name).compiler_flag
+
+
+class Kind(enum.Enum):
+    """Where a frame keeps its names."""
+
+    FUNCTION = enum.auto()
+    MODULE = enum.auto()
+    NAMESPACE = enum.auto()
+
+
+class Body(NamedTuple):
+    """A compiled block."""
+
+    code: CodeType
+    kind: Kind
+    writes: tuple[str, ...]
+    saved_names: frozenset[str]
+    takes_first: bool
+    is_async: bool
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The names that the code takes as cells, in its order."""
+        return self.code.co_freevars
+
+
+def compile_block(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, text: Sequence[str]) -> Body:
+    """Return `block`, a part of the code `code`, as code of its own.
+
+    Rewrites `block` in place.
+
+    Raises:
+        UnsupportedBody: The block leaves itself (`return`, `yield`, `break` ...).
+    """
+    is_namespace = kind is Kind.NAMESPACE
+    private = qualified_name(code).rpartition(".")[2] if is_namespace else private_class(code)
+    found = Survey(code.co_filename, text, private=private, is_async=is_async, keeps_annotations=is_namespace)
+    found.block(block)
+    build = _namespace if is_namespace else _function
+    return build(block, code, kind, is_async, found)
+
+
+def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, found: Survey) -> Body:
+    if kind is Kind.MODULE:
+        known = found.bound - found.declared_global
+    else:
+        known = local_names(code)
+    nonlocals = sorted(found.bound & known - found.declared_global)
+    global_names = sorted(found.bound - known)
+    takes_first = (
+        found.uses_super and "__class__" in code.co_freevars and code.co_argcount + bool(code.co_flags & 4) > 0
+    )
+    qualname = qualified_name(code)
+    line = block[0].lineno
+    header: list[ast.stmt] = []
+    if nonlocals:
+        header.append(ast.Nonlocal(names=nonlocals, **_at(line)))
+    if global_names:
+        header.append(ast.Global(names=global_names, **_at(line)))
+    body = [*header, *block] if header or not _is_docstring(block) else [ast.Pass(**_at(block[0].lineno)), *block]
+    make = ast.AsyncFunctionDef if is_async else ast.FunctionDef
+    inner: ast.stmt = _def(make, qualname, [FIRST] if takes_first else [], body, line)
+    private = private_class(code)
+    if private is not None:
+        inner = _class(private, [ast.Global(names=[qualname], **_at(1)), inner])
+    compiled = _compile(_outer([*known, SAVE, UNPACKED], [ast.Global(names=[qualname], **_at(1)), inner]), code)
+    made = _find(compiled, qualname)
+    if kind is Kind.MODULE:
+        made = _renamed(made, f"{qualname}.<locals>.", "")
+    made = made.replace(co_name=code.co_name)
+    return Body(made, kind, tuple(nonlocals), frozenset(found.saved_names), takes_first, is_async)
+
+
+def _namespace(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, found: Survey) -> Body:
+    qualname = qualified_name(code)
+    is_class = qualname != "<module>"
+    parent, _, name = qualname.rpartition(".") if is_class else ("", "", "_")
+    inner = _class(name, [ast.Pass(**_at(block[0].lineno)), *block])
+    if parent:
+        inner = _class(parent, [inner])
+    known = [name for name in code.co_freevars if not name.startswith(".")]
+    compiled = _compile(_outer([*known, SAVE, UNPACKED], [ast.Global(names=[parent or name], **_at(1)), inner]), code)
+    body = _find(_find(compiled, parent) if parent else compiled, name)
+    if not is_class:
+        body = _renamed(body, "_.", "")
+    body = body.replace(co_name=code.co_name)
+    writes = tuple(sorted(found.bound - found.declared_global))
+    return Body(body, kind, writes, frozenset(found.saved_names), False, is_async)
+
+
+def _is_docstring(block: list[ast.stmt]) -> bool:
+    first = block[0]
+    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+
+
+def _at(line: int) -> dict[str, int]:
+    return {"lineno": line, "col_offset": 0, "end_lineno": line, "end_col_offset": 0}
+
+
+def _def(
+    make: type[ast.FunctionDef | ast.AsyncFunctionDef],
+    name: str,
+    parameters: Sequence[str],
+    body: list[ast.stmt],
+    line: int,
+) -> ast.stmt:
+    arguments = ast.arguments(
+        posonlyargs=[],
+        args=[ast.arg(arg=parameter, annotation=None, **_at(line)) for parameter in parameters],
+        vararg=None,
+        kwonlyargs=[],
+        kw_defaults=[],
+        kwarg=None,
+        defaults=[],
+    )
+    made = make(name=name, args=arguments, body=body, decorator_list=[], **_at(line))
+    if frames.V312:
+        made.type_params = []
+    return made
+
+
+def _outer(names: Sequence[str], body: list[ast.stmt]) -> ast.Module:
+    return ast.Module(body=[_def(ast.FunctionDef, _OUTER, names, body, 1)], type_ignores=[])
+
+
+def _class(name: str, body: list[ast.stmt]) -> ast.ClassDef:
+    made = ast.ClassDef(name=name, bases=[], keywords=[], body=body, decorator_list=[], **_at(1))
+    if frames.V312:
+        made.type_params = []
+    return made
+
+
+def _compile(module: ast.Module, code: CodeType) -> CodeType:
+    return compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)
+
+
+def _find(code: CodeType, name: str) -> CodeType:
+    """Return the code object called `name` that `code` makes, itself or inside the wrappers."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            return constant if constant.co_name == name else _find(constant, name)
+    raise LookupError(name)
+
+
+def _renamed(code: CodeType, prefix: str, replacement: str) -> CodeType:
+    """Return `code` with `prefix` of the qualified names inside it replaced."""
+    constants = tuple(
+        _renamed(constant, prefix, replacement)
+        if isinstance(constant, CodeType)
+        else replacement + constant[len(prefix) :]
+        if isinstance(constant, str) and constant.startswith(prefix)
+        else constant
+        for constant in code.co_consts
+    )
+    changes: dict[str, object] = {}
+    if any(made is not constant for made, constant in zip(constants, code.co_consts, strict=True)):
+        changes["co_consts"] = constants
+    if frames.V311 and code.co_qualname.startswith(prefix):
+        changes["co_qualname"] = replacement + code.co_qualname[len(prefix) :]
+    return code.replace(**changes) if changes else code  # type: ignore[arg-type]  # one value per field's own type
+
+
+def local_names(code: CodeType) -> set[str]:
+    """Return the variables of the function `code`, hidden ones left out.
+
+    Comprehensions that 3.12 inlines leave their variables among `co_varnames`, where a global of the same name may be
+    meant; what the code reaches by a `*_GLOBAL` instruction is none of its variables.
+    """
+    names = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    return {name for name in names - frames.global_names(code) if not name.startswith(".")}
+
+
+def qualified_name(code: CodeType) -> str:
+    """Return the qualified name of `code`; 3.10 knows the name only."""
+    return code.co_qualname if frames.V311 else code.co_name
+
+
+def private_class(code: CodeType) -> str | None:
+    """Return the class whose private names (`__x`) are meant in `code`, or None outside of a class.
+
+    From the qualified name (`Class.method`, with any functions in between); on 3.10 from a name that was made private.
+    """
+    if frames.V311:
+        parts = code.co_qualname.split(".")[:-1]
+        while parts and parts[-1] == "<locals>":
+            del parts[-2:]
+        return parts[-1] if parts else None
+    for name in (*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars):
+        head, separator, _ = name[1:].partition("__")
+        if name.startswith("_") and separator and head.strip("_"):
+            return head
+    return None

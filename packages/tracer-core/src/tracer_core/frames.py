@@ -1,0 +1,277 @@
+"""Facts about CPython's frames and code objects, per version, in one place.
+
+Everything here is about what runs when Python reaches `with Tracer() as t:`: which instruction enters the manager, where
+the store of the `as` target ends, which instructions an exception handler covers, how a local variable is set.
+Offsets are in bytes, as in `frame.f_lasti`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dis
+import sys
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+V311 = sys.version_info >= (3, 11)
+V312 = sys.version_info >= (3, 12)
+V313 = sys.version_info >= (3, 13)
+V314 = sys.version_info >= (3, 14)
+
+_OP = dis.opmap
+EXTENDED_ARG = _OP["EXTENDED_ARG"]
+_CACHE = _OP.get("CACHE", -1)
+_SENTINEL = -1
+_SYNC_ENTER = _OP.get("BEFORE_WITH", _OP.get("SETUP_WITH", _SENTINEL))
+_ASYNC_ENTER = _OP.get("BEFORE_ASYNC_WITH", _SENTINEL)
+_LOAD_SPECIAL = _OP.get("LOAD_SPECIAL", _SENTINEL) if V314 else _SENTINEL
+_CALL = _OP.get("CALL", _SENTINEL)
+_JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
+_UNCONDITIONAL = frozenset(
+    _OP[name]
+    for name in ("JUMP_FORWARD", "JUMP_ABSOLUTE", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
+    if name in _OP
+)
+_ASYNC_LANDING = frozenset(_OP[name] for name in ("SETUP_ASYNC_WITH", "END_SEND") if name in _OP)
+_SEND = _OP.get("SEND", _SENTINEL)
+
+
+class Instruction(NamedTuple):
+    """One instruction without its prefixes and caches: where it is, where the next one is, its operation and argument."""
+
+    offset: int
+    following: int
+    opcode: int
+    arg: int
+
+    @property
+    def name(self) -> str:
+        """The name of the operation."""
+        return dis.opname[self.opcode]
+
+
+def instructions(raw: bytes, start: int = 0) -> Iterator[Instruction]:
+    """Yield the instructions of `code.co_code` from the byte `start` on.
+
+    The offset of an instruction with EXTENDED_ARG prefixes is that of the first prefix: this is where its line starts and
+    where trace events report it.
+    """
+    position, size = start, len(raw)
+    while position < size:
+        offset, arg = position, raw[position + 1]
+        while raw[position] == EXTENDED_ARG:
+            position += 2
+            arg = arg << 8 | raw[position + 1]
+        opcode = raw[position]
+        position += 2
+        while position < size and raw[position] == _CACHE:
+            position += 2
+        yield Instruction(offset, position, opcode, arg)
+
+
+class Enter(NamedTuple):
+    """The instruction that enters a manager, and the first one that runs after it (the store of the `as` target)."""
+
+    offset: int
+    after: int
+    is_async: bool
+
+
+def enter_at(raw: bytes, offset: int) -> Enter | None:
+    """Return the entering of a `with` item that the instruction at `offset` does, or None if it does something else."""
+    opcode = raw[offset]
+    if opcode == _CALL and offset >= 2 and raw[offset - 2] == _LOAD_SPECIAL:
+        special = raw[offset - 1]
+        is_async = special == 2
+        if special not in (0, 2):
+            return None
+    elif opcode in (_SYNC_ENTER, _ASYNC_ENTER):
+        is_async = opcode == _ASYNC_ENTER
+    else:
+        return None
+    following = instructions(raw, offset)
+    after = next(following).following
+    return Enter(offset, _landing(raw, after) if is_async else after, is_async)
+
+
+def _landing(raw: bytes, start: int) -> int:
+    """Return where an `async with` goes on once `__aenter__` has been awaited."""
+    for instruction in instructions(raw, start):
+        if instruction.opcode in _ASYNC_LANDING:
+            return instruction.following
+        if instruction.opcode == _SEND and not V312:
+            return instruction.following + 2 * instruction.arg
+    raise ValueError("no end of the await after BEFORE_ASYNC_WITH")
+
+
+def enters(raw: bytes, start: int = 0) -> Iterator[Enter]:
+    """Yield every entering of a `with` item from `start` on, in the order of the bytecode."""
+    for instruction in instructions(raw, start):
+        if instruction.opcode in (_SYNC_ENTER, _ASYNC_ENTER, _CALL):
+            enter = enter_at(raw, instruction.offset)
+            if enter is not None:
+                yield enter
+
+
+class TargetStore(NamedTuple):
+    """The store of the `as` target: its last instruction, and the first one after it, where the body begins."""
+
+    last: int
+    end: int
+
+
+def target_store(raw: bytes, start: int) -> TargetStore:
+    """Return where the store of the entered value, which begins at `start`, ends: where the stack is as before the enter.
+
+    Follows one path through conditional expressions in the target (`as table[a if b else c]`); all of them meet before
+    the store. A superinstruction that stores the target and loads for the body counts as part of the store.
+    """
+    depth, position = 1, start
+    while True:
+        instruction = next(instructions(raw, position))
+        name = instruction.name
+        if name == "STORE_FAST_LOAD_FAST" and depth == 1:
+            return TargetStore(instruction.offset, instruction.following)
+        argument = instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None
+        depth += dis.stack_effect(instruction.opcode, argument, jump=False)
+        if depth <= 0:
+            return TargetStore(instruction.offset, instruction.following)
+        position = instruction.following
+        if instruction.opcode in _UNCONDITIONAL:
+            absolute = name == "JUMP_ABSOLUTE"
+            position = instruction.arg * 2 if absolute else position + instruction.arg * 2
+
+
+class Handler(NamedTuple):
+    """One entry of the exception table: the bytes it covers, where it goes, how deep the stack is there."""
+
+    start: int
+    end: int
+    target: int
+    depth: int
+    lasti: bool
+
+
+def exception_table(code: CodeType) -> list[Handler]:
+    """Return the exception table of `code` (3.11+), in order.
+
+    Source: Objects/exception_handling_notes.txt in CPython.
+    """
+    table = iter(code.co_exceptiontable)
+
+    def varint() -> int:
+        byte = next(table)
+        value = byte & 63
+        while byte & 64:
+            byte = next(table)
+            value = value << 6 | byte & 63
+        return value
+
+    entries = []
+    while True:
+        try:
+            start = varint() * 2
+        except StopIteration:
+            return entries
+        end = start + varint() * 2
+        target = varint() * 2
+        depth = varint()
+        entries.append(Handler(start, end, target, depth >> 1, bool(depth & 1)))
+
+
+def is_covered(code: CodeType, after_enter: int, offset: int) -> bool:
+    """Return whether an exception raised at `offset` reaches the `__exit__` of the manager entered before `after_enter`.
+
+    A body that begins with `try`, or does nothing, begins with a NOP that the table leaves out. 3.10 has blocks instead
+    of a table, and they cover it.
+    """
+    if not V311:
+        return True
+    handler = None
+    for entry in exception_table(code):
+        if entry.start <= after_enter < entry.end:
+            handler = entry.target
+        if entry.start <= offset < entry.end:
+            return entry.target == handler
+    return False
+
+
+def line_starts(code: CodeType) -> dict[int, int]:
+    """Return the offsets at which a line event happens, with their lines."""
+    return {offset: line for offset, line in dis.findlinestarts(code) if line is not None}
+
+
+def position(code: CodeType, offset: int) -> tuple[int | None, int | None, int | None, int | None]:
+    """Return line, end line, column and end column of the instruction at `offset` (3.11+)."""
+    positions = code.co_positions()
+    for _ in range(offset // 2):
+        next(positions)
+    return next(positions)
+
+
+if V311:
+    _set_handled = ctypes.pythonapi.PyErr_SetHandledException
+    _set_handled.argtypes = [ctypes.py_object]
+    _set_handled.restype = None
+
+    def set_handled(error: BaseException | None) -> None:
+        """Make `error` what `sys.exc_info()` and a bare `raise` see, in the frame that runs."""
+        _set_handled(error)
+
+else:
+    _set_exc_info = ctypes.pythonapi.PyErr_SetExcInfo
+    _set_exc_info.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    _set_exc_info.restype = None
+    _incref = ctypes.pythonapi.Py_IncRef
+    _incref.argtypes = [ctypes.py_object]
+    _incref.restype = None
+
+    def set_handled(error: BaseException | None) -> None:
+        """Make `error` what `sys.exc_info()` and a bare `raise` see, in the frame that runs."""
+        parts = (None, None, None) if error is None else (type(error), error, error.__traceback__)
+        for part in parts:  # PyErr_SetExcInfo takes the references for itself
+            if part is not None:
+                _incref(part)
+        _set_exc_info(*(None if part is None else id(part) for part in parts))
+
+
+if V313:
+
+    def write_locals(frame: FrameType, names: dict[str, Any]) -> None:
+        """Bind `names` in `frame`: variables of a function, cells included, or the namespace of a class or module."""
+        frame.f_locals.update(names)
+
+else:
+    _locals_to_fast = ctypes.pythonapi.PyFrame_LocalsToFast
+    _locals_to_fast.argtypes = [ctypes.py_object, ctypes.c_int]
+    _locals_to_fast.restype = None
+
+    def write_locals(frame: FrameType, names: dict[str, Any]) -> None:
+        """Bind `names` in `frame`: variables of a function, cells included, or the namespace of a class or module."""
+        frame.f_locals.update(names)
+        # clear=0: a name missing from the snapshot keeps its variable; 3.12 would store None for it and warn.
+        _locals_to_fast(frame, 0)
+
+
+def line_at(code: CodeType, offset: int) -> int | None:
+    """Return the line of the instruction at `offset`."""
+    for start, end, line in code.co_lines():
+        if start <= offset < end:
+            return line
+    return None
+
+
+_LOAD_GLOBAL = _OP["LOAD_GLOBAL"]
+_GLOBAL_OPS = frozenset(_OP[name] for name in ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL"))
+
+
+def global_names(code: CodeType) -> set[str]:
+    """Return the names that `code` reaches by a global instruction, in spite of any variable of the same name."""
+    names = code.co_names
+    shift = 1 if V311 else 0
+    return {
+        names[arg >> shift if opcode == _LOAD_GLOBAL else arg]
+        for _, _, opcode, arg in instructions(code.co_code)
+        if opcode in _GLOBAL_OPS
+    }

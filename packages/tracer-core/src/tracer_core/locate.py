@@ -1,0 +1,180 @@
+"""From a place in the running code to the exact `with` item in its text.
+
+`with first(), Tracer() as t, last():` has three items; the instruction that enters the tracer tells which one is meant.
+Parsing a whole file is slow and grows with the file, so the statement alone is cut out: from its `with` line (a `with`
+statement always begins a line) to the first line that is indented no deeper and at which the slice parses. The slice
+keeps its place and indentation, so lines and columns are those of the file. Only when no slice fits, the file is parsed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from types import CodeType
+from typing import NamedTuple, TypeAlias
+
+from tracer_core import frames
+
+With: TypeAlias = "ast.With | ast.AsyncWith"
+Span: TypeAlias = "tuple[int, int, int, int]"
+
+_STATEMENT = re.compile(r"[ \t\f]*(?:async[ \t]+)?with\b")
+
+
+class Item(NamedTuple):
+    """One item of a `with` statement."""
+
+    node: With
+    index: int
+
+    @property
+    def block(self) -> list[ast.stmt]:
+        """What this item guards: the items after it, if any, around the body."""
+        later = self.node.items[self.index + 1 :]
+        if not later:
+            return self.node.body
+        return [ast.copy_location(type(self.node)(items=later, body=self.node.body), self.node)]
+
+    @property
+    def target(self) -> ast.expr | None:
+        """The `as` target."""
+        return self.node.items[self.index].optional_vars
+
+
+class Place(NamedTuple):
+    """Where a `with` item is entered, as far as the running code tells: see `place`."""
+
+    line: int
+    span: Span | None
+    before: tuple[int, int] | None
+    rank: int
+    count: int
+
+
+def place(code: CodeType, enter: frames.Enter) -> Place:
+    """Return what `code` tells about the item that `enter` enters.
+
+    `span` (line, column, end line, end column) is that of the item's expression on 3.13 and later, of the whole statement
+    on 3.11 and early 3.12; 3.10 knows the line only. `before` is the end of what was evaluated just before the enter:
+    the item's expression. `rank` of `count` places the enter among those with the same span or line.
+    """
+    raw = code.co_code
+    offsets = [other.offset for other in frames.enters(raw)]
+    if frames.V311:
+        positions = list(code.co_positions())
+        where = positions[enter.offset // 2]
+        same = [offset for offset in offsets if positions[offset // 2] == where]
+        span = _span(where)
+        previous = _span(positions[enter.offset // 2 - 1])
+        before = previous[2:] if previous is not None else None
+        line = where[0]
+    else:
+        line = frames.line_at(code, enter.offset)
+        same = [offset for offset in offsets if frames.line_at(code, offset) == line]
+        span = before = None
+    return Place(line or code.co_firstlineno, span, before, same.index(enter.offset), len(same))
+
+
+def _span(position: tuple[int | None, int | None, int | None, int | None]) -> Span | None:
+    line, end_line, column, end_column = position
+    if line is None or end_line is None or column is None or end_column is None:
+        return None
+    return line, column, end_line, end_column
+
+
+def item(lines: Sequence[str], where: Place) -> Item | None:
+    """Return the `with` item at `where` in the text `lines`, or None if there is none."""
+    for start in _candidates(lines, where.line):
+        node = statement(lines, start)
+        found = node and match(node, where)
+        if found:
+            return found
+    try:
+        tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError):
+        return None
+    return next(filter(None, (match(node, where) for node in ast.walk(tree))), None)
+
+
+def match(node: ast.AST, where: Place) -> Item | None:
+    """Return the item of `node` that is entered at `where`, or None if `node` is another statement."""
+    if not isinstance(node, (ast.With, ast.AsyncWith)):
+        return None
+    if where.span is None:
+        if node.lineno != where.line:
+            return None
+        return Item(node, _by_rank(node, where))
+    for index, entry in enumerate(node.items):
+        if _node_span(entry.context_expr) == where.span:
+            return Item(node, index)
+    if _node_span(node) != where.span:
+        return None
+    for index, entry in enumerate(node.items):
+        if _utf8_end(entry.context_expr) == where.before:
+            return Item(node, index)
+    return Item(node, _by_rank(node, where))
+
+
+def _by_rank(node: With, where: Place) -> int:
+    """Return the index of the item by the order of the enters.
+
+    A `finally` body is compiled more than once, so a statement can have several times as many enters as items. Where it
+    has fewer, the frame runs a traced body that begins with the last items of a statement.
+    """
+    items = len(node.items)
+    missing = items - where.count if where.count < items else 0
+    return (missing + where.rank) % items
+
+
+def _node_span(node: ast.expr | ast.stmt) -> Span:
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _utf8_end(node: ast.expr) -> tuple[int | None, int | None]:
+    return node.end_lineno, node.end_col_offset
+
+
+def _candidates(lines: Sequence[str], line: int) -> Iterator[int]:
+    """Yield the lines (1-based), from `line` upwards, at which a `with` statement may begin."""
+    for number in range(min(line, len(lines)), 0, -1):
+        if _STATEMENT.match(lines[number - 1]):
+            yield number
+
+
+def statement(lines: Sequence[str], start: int) -> With | None:
+    """Return the `with` statement that begins on line `start`, or None if that line begins none."""
+    for end in _ends(lines, start):
+        try:
+            node = _parse(lines, start, end)
+        except (SyntaxError, ValueError):
+            continue
+        return node if isinstance(node, (ast.With, ast.AsyncWith)) else None
+    return None
+
+
+def _ends(lines: Sequence[str], start: int) -> Iterator[int]:
+    """Yield the lines after which the statement of line `start` may end: before each code line indented no deeper."""
+    first = lines[start - 1]
+    indent = len(first) - len(first.lstrip(" \t\f"))
+    for number in range(start, len(lines)):
+        text = lines[number]
+        stripped = text.lstrip(" \t\f")
+        if len(text) - len(stripped) <= indent and stripped.strip() and not stripped.startswith("#"):
+            yield number
+    yield len(lines)
+
+
+def _parse(lines: Sequence[str], start: int, end: int) -> ast.stmt | None:
+    """Return the only statement of lines `start` to `end`, in its place in the file."""
+    text = "".join(lines[start - 1 : end])
+    if text[0] in " \t\f":
+        tree = ast.parse("\n" * (start - 2) + "if 1:\n" + text)
+        outer = tree.body[0]
+        assert isinstance(outer, ast.If)
+        body = outer.body
+    else:
+        body = ast.parse("\n" * (start - 1) + text).body
+    return body[0] if len(body) == 1 else None

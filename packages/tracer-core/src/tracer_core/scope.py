@@ -1,0 +1,63 @@
+"""How a block reads the caller's names, and how its results come back.
+
+At the end of `with Tracer():` the variables that the block uses are copied from the caller's frame into cells of the
+block's own; the block runs on these, and what is handed back is written into the frame: the locals and cells of a function,
+the globals of a module, the namespace of a class. A block inside a traced block shares the cells of that block, for the
+names both use, and so binds the names of the block around it even when that has ended.
+"""
+
+from __future__ import annotations
+
+from types import CellType, FrameType
+from typing import Any
+
+from tracer_core import frames, saving
+from tracer_core.body import SAVE, UNPACKED
+from tracer_core.compile import Kind
+
+_CONSTANTS = {SAVE: CellType(saving.save_method), UNPACKED: CellType(saving.unpacked)}
+_OPTIMIZED = 1  # CO_OPTIMIZED: the variables are slots of the frame, not entries of a mapping
+
+
+def kind(frame: FrameType) -> Kind:
+    """Return where `frame` keeps its names."""
+    if frame.f_code.co_flags & _OPTIMIZED:
+        return Kind.FUNCTION
+    return Kind.MODULE if frame.f_locals is frame.f_globals else Kind.NAMESPACE
+
+
+def cells(names: tuple[str, ...], frame: FrameType, shared: dict[str, CellType]) -> dict[str, CellType]:
+    """Return a cell for each of `names`: the shared one, or a new one with the value the name has in `frame`."""
+    values = frame.f_locals
+    found: dict[str, CellType] = {}
+    for name in names:
+        cell = shared.get(name) or _CONSTANTS.get(name)
+        if cell is None:
+            cell = CellType(values[name]) if name in values else _enclosing(name, frame)
+        found[name] = cell
+    return found
+
+
+def _enclosing(name: str, frame: FrameType) -> CellType:
+    """Return a cell with the value of a free variable of a class body, which its frame does not show, or an empty one."""
+    inner = frame.f_code
+    around = frame.f_back
+    if not inner.co_flags & _OPTIMIZED and name in inner.co_freevars:
+        while around is not None and inner not in around.f_code.co_consts:
+            around = around.f_back
+        if around is not None:
+            values = around.f_locals
+            return CellType(values[name]) if name in values else _enclosing(name, around)
+    return CellType()
+
+
+def push_result(frame: FrameType, names: dict[str, Any], saved_names: frozenset[str] = frozenset()) -> None:
+    """Bind in `frame` what a block bound: all of `names` in a nested trace, only what was saved in the outermost.
+
+    `saved_names` are the names that the block binds by a save: see `saving.Scope.returns`.
+    """
+    scope = saving.current()
+    if scope is not None and scope.depth == 1:
+        names = {name: value for name, value in names.items() if scope.returns(name, value, saved_names)}
+    if names:
+        frames.write_locals(frame, names)
