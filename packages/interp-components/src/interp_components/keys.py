@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from interp_components.errors import InterpError
+
 UP: Final = "../"
 ROOT: Final = "/"
 SOURCE: Final = "source"
 ENDS: Final = ("output", "input", "inputs")
 
 
-class KeyPathError(ValueError):
+class KeyPathError(InterpError, ValueError):
     """A key that cannot name a place in a model, whatever the model is."""
 
 

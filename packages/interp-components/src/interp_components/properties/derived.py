@@ -1,0 +1,47 @@
+"""A value computed from other values, from `pattern_entropy = DerivedEProperty(entropy)`.
+
+It has no place of its own in the forward: a read calls `compute(envoy)`, which reads what it needs in forward order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from interp_components.properties import availability
+from interp_components.properties.eproperty import EProperty
+
+
+class DerivedEProperty(EProperty):
+    """A read-only value.
+
+    Args:
+        compute: `f(envoy)`; its return annotation is the layout.
+        description: The line that the value has in an envoy's repr.
+        unavailable: The reason why the value is not there, or a predicate `f(envoy) -> str | None`.
+    """
+
+    def __init__(
+        self,
+        compute: Callable[[Any], Any],
+        description: str | None = None,
+        unavailable: availability.Availability = None,
+    ) -> None:
+        super().__init__(description=description, unavailable=unavailable)
+        self._preprocess = compute
+
+    def inside_forward(self) -> bool:
+        """Return False: what is computed has no key that could move; the values it reads have theirs."""
+        return False
+
+    def __get__(self, obj: Any, owner: type | None = None) -> Any:
+        """Return what `compute` makes of the envoy; the descriptor itself on a class."""
+        if obj is None:
+            return self
+        availability.require(self.unavailable, obj, self.name)
+        assert self._preprocess is not None
+        return self._preprocess(obj)
+
+    def __set__(self, obj: Any, value: Any) -> None:
+        """Refuse: there is no place to write to."""
+        raise AttributeError(f"{self.name} is derived and read-only")
