@@ -1,0 +1,68 @@
+"""Blocks of documents are run as a reader would run them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from projects import ROOT
+
+PAGE = """# A page
+
+```python
+x = 1
+```
+
+Text that is no Python: 'tis fine.
+
+```python
+{block}
+```
+"""
+DOCSTRING = '''"""A module.
+
+```python
+{block}
+```
+"""
+'''
+
+
+def run(folder: Path, name: str, text: str) -> int:
+    """The exit code of running the document `name`, saying `text`, with the conftest of this tree."""
+    shutil.copy(ROOT / "conftest.py", folder)
+    (folder / name).write_text(text)
+    sources = str(ROOT / "packages" / "tracer-core" / "src")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", name]
+    environment = {**os.environ, "PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    print(done.stdout, done.stderr)  # shown by pytest where the code is not the expected one
+    return done.returncode
+
+
+@pytest.mark.parametrize("template", [PAGE, DOCSTRING], ids=["page", "docstring"])
+@pytest.mark.parametrize(("block", "expected"), [("assert True", 0), ("assert False", 1)], ids=["passes", "fails"])
+def test_a_block_that_fails_fails_the_run(tmp_path: Path, template: str, block: str, expected: int) -> None:
+    """Blocks are run, not only read."""
+    name = "page.md" if template is PAGE else "module.py"
+
+    assert run(tmp_path, name, template.format(block=block)) == expected
+
+
+def test_names_are_shared_down_a_page(tmp_path: Path) -> None:
+    """A block sees what the blocks above it have bound."""
+    assert run(tmp_path, "page.md", PAGE.format(block="assert x == 1")) == 0
+
+
+@pytest.mark.parametrize("template", [PAGE, DOCSTRING], ids=["page", "docstring"])
+def test_a_block_can_be_traced(tmp_path: Path, template: str) -> None:
+    """The source of a traced block is found in its document, among what is no Python."""
+    name = "page.md" if template is PAGE else "module.py"
+    block = "from tracer_core import Tracer, save\n\nwith Tracer():\n    y = save(2)\nassert y == 2"
+
+    assert run(tmp_path, name, template.format(block=block)) == 0
