@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 import torch
-from interp_components import layouts
 from jaxtyping import Float
+
+from interp_components import layouts
 
 
 @pytest.mark.parametrize("name", layouts.__all__)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import difflib
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+Reason: TypeAlias = str | Mapping[int, str] | None
 
 
 def value_line(
@@ -29,20 +32,44 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(repr(each) for each in near)}?" if near else ""
 
 
-class SupportTable(dict[str, "str | None"]):
-    """Name of each value to the reason why it is not there, or None when it is; prints as a table."""
+class SupportTable(dict[str, Reason]):
+    """Name of each value to why it is not there; prints as a table.
+
+    A reason is None when the value is there, a sentence, or, over several blocks, the sentence of each block that lacks
+    the value.
+    """
 
     def __repr__(self) -> str:
         """Return the table as text, what is there first."""
         width = max(map(len, self), default=0)
-        there = [f"{name:<{width}}  yes" for name, reason in self.items() if reason is None]
-        missing = [f"{name:<{width}}  no: {reason}" for name, reason in self.items() if reason is not None]
-        return "\n".join([*there, *missing])
+        rows = sorted(self.items(), key=lambda row: row[1] is not None)
+        return "\n".join(f"{name:<{width}}  {_answer(reason)}" for name, reason in rows)
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td><code>{html.escape(name)}</code></td><td>{'yes' if reason is None else 'no'}</td>"
-            f"<td>{html.escape(reason or '')}</td></tr>"
+            f"<tr><td><code>{html.escape(name)}</code></td><td>{html.escape(_answer(reason))}</td></tr>"
             for name, reason in self.items()
         )
-        return f"<table><tr><th>value</th><th>there</th><th>reason</th></tr>{rows}</table>"
+        return f"<table><tr><th>value</th><th>there</th></tr>{rows}</table>"
+
+
+def _answer(reason: Reason) -> str:
+    if reason is None:
+        return "yes"
+    if isinstance(reason, str):
+        return f"no: {reason}"
+    by_reason: dict[str, list[int]] = {}
+    for layer, each in reason.items():
+        by_reason.setdefault(each, []).append(layer)
+    return "; ".join(f"not on {spans(layers)}: {each}" for each, layers in by_reason.items())
+
+
+def spans(numbers: Iterable[int]) -> str:
+    """Return ascending numbers with runs drawn together: `0-2, 5`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

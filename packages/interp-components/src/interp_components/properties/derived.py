@@ -19,6 +19,7 @@ class DerivedEProperty(EProperty):
         compute: `f(envoy)`; its return annotation is the layout.
         description: The line that the value has in an envoy's repr.
         unavailable: The reason why the value is not there, or a predicate `f(envoy) -> str | None`.
+        instead: The value to assign in its place, for the message of a refused assignment.
     """
 
     def __init__(
@@ -26,8 +27,10 @@ class DerivedEProperty(EProperty):
         compute: Callable[[Any], Any],
         description: str | None = None,
         unavailable: availability.Availability = None,
+        instead: str | None = None,
     ) -> None:
         super().__init__(description=description, unavailable=unavailable)
+        self._instead = instead
         self._preprocess = compute
 
     def inside_forward(self) -> bool:
@@ -44,4 +47,5 @@ class DerivedEProperty(EProperty):
 
     def __set__(self, obj: Any, value: Any) -> None:
         """Refuse: there is no place to write to."""
-        raise AttributeError(f"{self.name} is derived and read-only")
+        way_out = f"; it follows from {self._instead}, which can be assigned" if self._instead else ""
+        raise AttributeError(f"{self.name} is derived and read-only{way_out}")

@@ -1,0 +1,24 @@
+"""What every decoder has, under one set of names: the root, the blocks, their attention and their MLP."""
+
+from interp_components.standard.attention import Attention
+from interp_components.standard.base import Standard
+from interp_components.standard.family import Family
+from interp_components.standard.layer import Layer
+from interp_components.standard.mlp import Mlp
+from interp_components.standard.reasons import implementation, interface_reason, needs_eager, off_interface
+from interp_components.standard.residual import ResidualEProperty
+from interp_components.standard.root import Root
+
+__all__ = [
+    "Attention",
+    "Family",
+    "Layer",
+    "Mlp",
+    "ResidualEProperty",
+    "Root",
+    "Standard",
+    "implementation",
+    "interface_reason",
+    "needs_eager",
+    "off_interface",
+]

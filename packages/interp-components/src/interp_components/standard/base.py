@@ -1,0 +1,42 @@
+"""A module with standard values, from `class Attention(Standard)` and `attn.support()`.
+
+A component is an envoy whose class carries descriptors. Adding a value is adding one descriptor; nothing else lists them.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from interp_components.display import SupportTable
+from interp_components.envoys import Envoy
+from interp_components.properties import EProperty
+
+
+class Standard(Envoy):
+    """An envoy with values under standard names.
+
+    Attributes:
+        sourced: Whether the module's own forward is instrumented before each run begins. It is needed when a value is
+            an operation of this forward and can be asked for while the forward already runs, as a block's MLP
+            contribution is after the block's attention. Nothing infers it from the keys.
+        returns_tuple: Whether the module returns a tuple with its tensor first, for whoever has to make such a return.
+    """
+
+    sourced: ClassVar[bool] = False
+    returns_tuple: ClassVar[bool] = False
+
+    @classmethod
+    def values(cls) -> dict[str, EProperty]:
+        """Return the standard values by name, those of the base classes first."""
+        found: dict[str, EProperty] = {}
+        for owner in reversed([owner for owner in cls.__mro__ if owner not in Envoy.__mro__]):
+            for name, member in vars(owner).items():
+                if isinstance(member, EProperty) and member.name == name:
+                    found[name] = member
+                elif name in found:
+                    del found[name]
+        return found
+
+    def support(self) -> SupportTable:
+        """Return each value's reason for not being there, or None when it is; outside a trace, too."""
+        return SupportTable({name: value.reason(self) for name, value in self.values().items()})

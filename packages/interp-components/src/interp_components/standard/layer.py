@@ -1,0 +1,40 @@
+"""One block, from `model.layers[0].layer_output`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from interp_components.layouts import Residual
+from interp_components.properties import FIRST, EProperty
+from interp_components.standard.base import Standard
+from interp_components.standard.residual import ResidualEProperty
+
+
+class Layer(Standard):
+    """A block that reads the residual stream and adds to it."""
+
+    @EProperty("input")
+    def layer_input(self, value: Tensor) -> Residual:
+        """The residual stream entering the block."""
+        return value
+
+    @ResidualEProperty("post_attention_layernorm.input")
+    def resid_mid(self, value: Tensor) -> Residual:
+        """The residual stream between attention and MLP."""
+        return value
+
+    @EProperty("output", select=FIRST)
+    def layer_output(self, value: Tensor) -> Residual:
+        """The residual stream leaving the block, a tensor also where the block returns a tuple."""
+        return value
+
+    def skip_with(self, hidden: Tensor) -> None:
+        """Leave the block out of this run; `hidden` is what it returns instead."""
+        value: Any = (hidden, None) if self.returns_tuple else hidden
+        self.skip(value)
+
+    def recomposed(self, layer_input: Tensor, attention_output: Tensor, mlp_output: Tensor) -> Tensor:
+        """Return the block's output from the stream and the two contributions: the residual identity of the family."""
+        return layer_input + attention_output + mlp_output
