@@ -71,7 +71,8 @@ def check_types(package: Package, run: Run) -> None:
 def try_wheel(session: nox.Session, package: Package, *siblings: str) -> None:
     """Build an sdist, a wheel from nothing but that sdist, and run the sdist's tests on nothing but that wheel."""
     session.install(*TESTED, *group("package"))
-    dist, unpacked = ROOT / "dist" / package.name, Path(session.create_tmp()) / "unpacked"
+    scratch = Path(session.create_tmp()).resolve()
+    dist, unpacked, fresh = ROOT / "dist" / package.name, scratch / "unpacked", scratch / "fresh"
     for stale in (dist, unpacked):
         shutil.rmtree(stale, ignore_errors=True)
     session.run("validate-pyproject", f"{folder(package)}/pyproject.toml")
@@ -86,7 +87,6 @@ def try_wheel(session: nox.Session, package: Package, *siblings: str) -> None:
     session.run("check-wheel-contents", "--package", f"{folder(package)}/src/{package.import_name}", wheel)
     session.run("twine", "check", "--strict", *map(str, dist.iterdir()))
     shutil.rmtree(source / "src")
-    fresh = Path(session.create_tmp()) / "fresh"
     session.run("virtualenv", "--clear", "--quiet", str(fresh))
     python = str(fresh / SCRIPTS / "python")
     session.run(python, "-m", "pip", "install", *TESTED, *siblings, wheel, *groups(package, "test"), external=True)
