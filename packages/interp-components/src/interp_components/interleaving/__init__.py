@@ -8,6 +8,7 @@ from interp_components.interleaving.gates import Forward
 from interp_components.interleaving.locations import Location, ModuleInput, ModuleOutput, Result
 from interp_components.interleaving.nodes import End, Node
 from interp_components.interleaving.places import Place, Skipped
+from interp_components.interleaving.receipts import Receipt
 from interp_components.interleaving.requests import Kind, Request
 from interp_components.interleaving.rows import Batch, Rows
 from interp_components.interleaving.runs import Run
@@ -24,6 +25,7 @@ __all__ = [
     "Node",
     "Pending",
     "Place",
+    "Receipt",
     "Request",
     "Result",
     "Rows",

@@ -117,11 +117,12 @@ class Place:
             if earlier.worker == worker.index:
                 earlier.seen = False
         self._written.append(request)
+        request.seen = True
 
     def skip(self, worker: Worker, value: Any, request: Request) -> None:
         """Let the model go on without the call, with `value` as what it returned in the worker's rows."""
         self._skips.append((worker, value))
-        self._written.append(request)
+        request.seen = True
 
     def _skipped(self) -> Skipped:
         """The value in place of the call, put together from the blocks that skip it."""

@@ -29,11 +29,12 @@ class Request:
         occurrence: which passing, from 0; None while it is the next one, whichever that is.
         worker: index of the block.
         rows: first row and number of rows of the block, None for the whole batch.
+        is_served: whether the model came to the place.
         filename, line: where the user wrote it.
         seen: whether the model went on with it (write, skip), or the block was served (read).
     """
 
-    __slots__ = ("filename", "kind", "line", "location", "occurrence", "rows", "seen", "worker")
+    __slots__ = ("filename", "is_served", "kind", "line", "location", "occurrence", "rows", "seen", "worker")
 
     def __init__(
         self, kind: Kind, location: str, occurrence: int | None, worker: int, rows: tuple[int, int] | None
@@ -43,6 +44,7 @@ class Request:
         self.occurrence = occurrence
         self.worker = worker
         self.rows = rows
+        self.is_served = False
         self.seen = False
         frame = user_frame(sys._getframe(1))
         self.filename = frame.f_code.co_filename

@@ -48,6 +48,7 @@ class Run(Installation):
         places: the locations asked for so far.
         visiting: the place the model is parked at while a block runs; None while no place is being passed.
         requests: all requests so far, the receipt.
+        edits: those of them that write or skip.
         forwards: how many forwards of the root are completed.
         batch: the rows, None while there is one block or none brings its own.
         result: the location of what the call returns.
@@ -73,6 +74,7 @@ class Run(Installation):
         self.places: dict[Location, Place] = {}
         self.visiting: Place | None = None
         self.requests: list[Request] = []
+        self.edits: list[Request] = []
         self.forwards = 0
         self.result = Result()
         self.has_started = False

@@ -39,13 +39,14 @@ class Worker:
         rows: the rows that are its own, None for the whole batch.
         step: the occurrence its requests ask for, None for the next one.
         notes: memory for this run, for whoever needs some (drilled sources, held views).
-        last: path of the place it was last served.
+        served: the request that was answered last.
+        first_asked: where the first request since the present step of a loop began went, for the loop to wait there.
         error: what the block raised.
     """
 
     __slots__ = (
-        "_block", "_held", "_seat", "_traceback", "error", "grad_mode", "index", "is_done", "last", "notes",
-        "request", "rows", "run", "step",
+        "_block", "_held", "_seat", "_traceback", "error", "first_asked", "grad_mode", "index", "is_done", "notes",
+        "request", "rows", "run", "served", "step",
     )  # fmt: skip
 
     run: Run
@@ -57,7 +58,8 @@ class Worker:
         self.index = 0
         self.step: int | None = None
         self.notes: dict[Any, Any] = {}
-        self.last: str | None = None
+        self.served: Request | None = None
+        self.first_asked: Location | None = None
         self.error: BaseException | None = None
         self.grad_mode: bool | None = None
         self.is_done = False
@@ -109,6 +111,15 @@ class Worker:
         places = [(self.run.places.get(location) or self.run.attach(location), n) for location, n in arrivals]
         return self.run.wait(self, places)
 
+    def watched(self, call: Callable[[], Any]) -> Any:
+        """Make a call of the block's own with the model's places reporting, so that other blocks are served in it."""
+        run = self.run
+        outer, run.main = run.main, getcurrent()
+        try:
+            return call()
+        finally:
+            run.main = outer
+
     # How it is answered
 
     def _reach(self, kind: Kind, location: Location) -> tuple[Place, Request]:
@@ -116,21 +127,25 @@ class Worker:
         run, step, rows = self.run, self.step, self.rows
         if run.has_returned:
             run.refuse(self, location)
+        if self.first_asked is None:
+            self.first_asked = location
         place = run.places[location] if location in run.places else run.attach(location)
         if self._held:
             self.flush()
         request = Request(kind, location.path, step, self.index, None if rows is None else (rows.start, rows.size))
         run.requests.append(request)
+        if kind is not Kind.READ:
+            run.edits.append(request)
         if run.visiting is not place or (step is not None and step != place.count):
             if step is not None and step < (place.count if place.is_counted else run.forwards):
                 found = f"it has been passed {place.count} times" if place.is_counted else f"step {step} is over"
                 raise self.refusal(request, found)
             place.waiting.append(self)
             self.park(request)
-        request.occurrence = place.count
+        request.occurrence, request.is_served = place.count, True
         if kind is Kind.READ:
             request.seen = True
-        self.last = location.path
+        self.served = request
         return place, request
 
     def park(self, request: Request) -> None:
@@ -151,7 +166,8 @@ class Worker:
                 f"{request.location} was never reached by every block it waits for, and the model is done. "
                 f"Lower its count, or let every invoke call it."
             )
-        return OutOfOrderError(out_of_order(request.location, request.occurrence, self.last, found, ahead))
+        last = None if self.served is None else self.served.location
+        return OutOfOrderError(out_of_order(request.location, request.occurrence, last, found, ahead))
 
     # How it is run
 

@@ -1,0 +1,113 @@
+"""`rename={"transformer.h": "layers"}`: further names for modules, bound once when the tree is wrapped.
+
+A key is a name, a dotted path, either with `*` for any one component, or a module class. It is tried from every module:
+where it leads to a module, its alias is bound. An alias without dots is bound where the key starts; a dotted alias is
+bound on the module its own prefix leads to, and that prefix has to be the start of the key (`"attn.c_proj":
+"attn.o_proj"`). A key that leads nowhere is skipped, so one table serves a family with optional parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from torch import nn
+
+from interp_components.errors import AliasError
+
+if TYPE_CHECKING:
+    from interp_components.envoys.tree import Tree
+
+Rename: TypeAlias = Mapping["str | type[nn.Module]", "str | Sequence[str]"]
+
+
+class Aliases:
+    """The aliases of one tree.
+
+    Args:
+        rename: the table as the user wrote it.
+        reserved: names that mean something on every envoy.
+    """
+
+    def __init__(self, rename: Rename | None, reserved: frozenset[str]) -> None:
+        self.rename: Rename = {} if rename is None else rename
+        self._reserved = reserved
+        self._bound: dict[nn.Module, dict[str, nn.Module]] = {}
+        self._names: dict[nn.Module, list[str]] = {}
+
+    def on(self, module: nn.Module) -> Mapping[str, nn.Module]:
+        """The aliases bound on `module`, and where they lead."""
+        return self._bound.get(module, {})
+
+    def of(self, module: nn.Module) -> Sequence[str]:
+        """The aliases that stand in the place of the module's own name."""
+        return self._names.get(module, ())
+
+    def bind(self, tree: Tree) -> None:
+        """Bind every key wherever it leads to a module of `tree`.
+
+        Raises:
+            AliasError: an alias would mean two modules, or hide a name that is there.
+        """
+        for key, aliases in self.rename.items():
+            for alias in [aliases] if isinstance(aliases, str) else aliases:
+                for start in list(tree.paths):
+                    self._bind_from(tree, start, key, alias)
+
+    def _bind_from(self, tree: Tree, start: nn.Module, key: str | type[nn.Module], alias: str) -> None:
+        *prefix, name = alias.split(".")
+        parts = [key] if isinstance(key, type) else list(key.split("."))
+        if parts[: len(prefix)] != prefix or len(prefix) >= len(parts):
+            raise AliasError(
+                f"rename={{{key!r}: {alias!r}}}: the dotted alias starts at {'.'.join(prefix)!r}, which is not where the "
+                f"key starts. Write the alias with the key's own beginning, or without dots."
+            )
+        found = list(dict.fromkeys(_follow(start, parts)))
+        if not found:
+            return
+        if len(found) > 1:
+            paths = ", ".join(tree.paths[one] for one in found)
+            raise AliasError(
+                f"rename={{{key!r}: {alias!r}}}: the key leads to {len(found)} modules from {tree.paths[start]}: {paths}. "
+                f"One name means one module; write the key with the name of the one that is meant."
+            )
+        holder = start
+        for part in prefix:
+            holder = holder._modules[part]  # type: ignore[assignment]  # on the way of a key that was followed
+        self._bind(tree, holder, name, found[0], key)
+        if len(parts) == len(prefix) + 1:
+            self._names.setdefault(found[0], []).append(name)
+
+    def _bind(self, tree: Tree, holder: nn.Module, name: str, module: nn.Module, key: object) -> None:
+        bound = self._bound.setdefault(holder, {})
+        there = bound.get(name, holder._modules.get(name))
+        if there is module:
+            return
+        found = None
+        if there is not None:
+            found = f"the module {tree.paths[there]}"
+        elif name in self._reserved:
+            found = "a name that every envoy has"
+        elif hasattr(holder, name):
+            found = f"an attribute of {type(holder).__name__}"
+        if found is not None:
+            raise AliasError(
+                f"rename={{{key!r}: {name!r}}}: {tree.paths[holder]}.{name} is {found} already, so the alias for "
+                f"{tree.paths[module]} would hide it. Choose another alias."
+            )
+        bound[name] = module
+
+
+def _follow(start: nn.Module, parts: Sequence[str | type[nn.Module]]) -> Iterator[nn.Module]:
+    """The modules that `parts` lead to from `start`."""
+    part, *rest = parts
+    if isinstance(part, str) and part != "*":
+        children = [start._modules.get(part)]
+    else:
+        children = [child for child in start._modules.values() if part == "*" or isinstance(child, part)]  # type: ignore[arg-type]  # a class, when it is not a string
+    for child in children:
+        if child is not None:
+            if rest:
+                yield from _follow(child, rest)
+            else:
+                yield child

@@ -1,0 +1,202 @@
+"""`with model.trace(x) as tracer:`: the block becomes a worker, and the model runs with it.
+
+With an input the whole block is one worker. Without one, the block runs first and its `with tracer.invoke(...)` blocks
+are collected; each is a worker on its own rows of one batch, an empty `invoke()` a worker on the whole batch. Edits that
+the model keeps are workers in front of both.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from interp_components.errors import (
+    BatchError,
+    NestedRunError,
+    NoEffectError,
+    NoEffectWarning,
+    StopRun,
+)
+from interp_components.interleaving import Batch, Receipt, Rows, Run, Worker, current
+from interp_components.tracing.barriers import Barrier
+from interp_components.tracing.calls import Call
+from interp_components.tracing.steps import Loop, Steps
+from tracer_core import Backend, Tracer
+
+if TYPE_CHECKING:
+    from interp_components.tracing.traceable import Traceable
+
+
+class Trace(Tracer):
+    """One run of a model with the blocks written in it.
+
+    Args:
+        model: the envoy of the module that runs.
+        function: what runs the module: takes the arguments of the call.
+        args, kwargs: what stands in `trace(...)`.
+        is_single: the function is one forward of the module.
+        strict: an edit without effect is an error.
+        backend: what "run the block" means.
+    """
+
+    def __init__(
+        self,
+        model: Traceable,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        is_single: bool,
+        strict: bool = False,
+        backend: Backend | None = None,
+    ) -> None:
+        super().__init__(backend)
+        self._model: Traceable | None = model
+        self._function = function
+        self._call = model._prepare(args, kwargs)
+        self._is_single = is_single
+        self._is_strict = strict
+        self._invokes: list[Invoke] = []
+        self._run: Run | None = None
+        self._steps = 0
+
+    # How it runs
+
+    def execute(self) -> None:
+        """Run the block, or the invokes written in it, together with the model."""
+        try:
+            if self._call.rows:
+                self._interleave(self._call, [Worker(self.block.run)], None)
+            else:
+                self.block.run()
+                self._run_invokes()
+        finally:
+            self.write_back()
+            self._forget()
+
+    def _run_invokes(self) -> None:
+        invokes, model = self._invokes, self._model
+        assert model is not None
+        calls = [invoke.call for invoke in invokes if invoke.call.rows]
+        if not calls:
+            raise BatchError(
+                f"{model.path}.trace() has no input to run on: give one to `trace(...)`, or write "
+                f"`with tracer.invoke(...):` blocks in it."
+            )
+        call = calls[0] if len(calls) == 1 else model._batch(calls)
+        options = [self._call.kwargs, *(invoke.call.kwargs for invoke in invokes if not invoke.call.rows)]
+        call = Call(
+            call.args, {**call.kwargs, **{name: value for each in options for name, value in each.items()}}, call.rows
+        )
+        self._interleave(call, *self._workers(invokes, calls))
+
+    def _workers(self, invokes: Sequence[Invoke], calls: Sequence[Call]) -> tuple[list[Worker], Batch | None]:
+        """A worker for each invoke; with rows of its own when there is more than one input."""
+        if len(calls) == 1:
+            return [Worker(invoke.block.run) for invoke in invokes], None
+        batch = Batch(sum(call.rows for call in calls))
+        workers, start = [], 0
+        for invoke in invokes:
+            size = invoke.call.rows
+            workers.append(Worker(invoke.block.run, Rows(start, size, batch) if size else None))
+            start += size
+        return workers, batch
+
+    def _interleave(self, call: Call, workers: list[Worker], batch: Batch | None) -> None:
+        model, function = self._model, self._function
+        assert model is not None
+        if model._edits:
+            workers = [*(Worker(edit.run) for edit in model._edits), *workers]
+        run = self._run = Run(model._input, workers, batch, self._is_single)
+        try:
+            run.execute(lambda: function(*call.args, **call.kwargs))
+        finally:
+            self._steps = run.forwards
+        if run.edits:
+            self._check_effects(run)
+
+    def _check_effects(self, run: Run) -> None:
+        lost = [entry for entry in run.edits if not entry.seen]
+        if not lost:
+            return
+        lines = "; ".join(
+            f"the {entry.kind.value} of {entry.location} at {entry.filename}:{entry.line}" for entry in lost
+        )
+        text = f"{lines} had no effect: the model did not go on with it. Print `tracer.receipt` to see the whole run."
+        if self._is_strict:
+            raise NoEffectError(text)
+        if not all(entry.is_served for entry in lost):
+            warnings.warn(text, NoEffectWarning, stacklevel=2)
+
+    def _forget(self) -> None:
+        """Let go of the model and the inputs: the tracer may be kept for its receipt."""
+        self._model = None
+        self._function = _gone
+        self._call = Call((), {}, 0)
+        self._invokes.clear()
+
+    # What a block asks of it
+
+    def invoke(self, *args: Any, **kwargs: Any) -> Invoke:
+        """One more input of the batch; its block sees its own rows. Without an input it sees the whole batch."""
+        if self._run is not None or self._model is None or self._call.rows:
+            raise NestedRunError(
+                "Cannot invoke while the model is already running. Write `with model.trace() as tracer:` without an "
+                "input, and every input in a `with tracer.invoke(...):` of its own."
+            )
+        return Invoke(self, self._model._prepare(args, kwargs))
+
+    @property
+    def iter(self) -> Steps:
+        """`for step in tracer.iter[1:3]:` - requests in the loop ask for that step."""
+        return Steps()
+
+    def all(self) -> Loop:
+        """`for step in tracer.all():` - every step there is."""
+        return Steps()[:]
+
+    def stop(self) -> None:
+        """Leave the model here: what was read so far stays, nothing after this place runs."""
+        current("tracer.stop()").flush()
+        raise StopRun
+
+    def barrier(self, count: int) -> Barrier:
+        """A point that `count` blocks wait at for one another: call it in each of them."""
+        return Barrier(count)
+
+    @property
+    def result(self) -> Any:
+        """What the traced call returns: for `generate` the ids. A block that reads it waits for the end."""
+        worker = current("tracer.result")
+        with worker.pinned(None):
+            return worker.read(worker.run.result)
+
+    @property
+    def steps(self) -> int:
+        """How many forwards are completed; after the run, how many there were."""
+        return self._steps if self._run is None or self._run.is_over else self._run.forwards
+
+    @property
+    def receipt(self) -> Receipt:
+        """Each read, write and skip so far, and whether the model went on with it."""
+        return Receipt(() if self._run is None else self._run.requests)
+
+
+class Invoke(Tracer):
+    """One input of a batch and the block that is written for it; collected by its trace."""
+
+    def __init__(self, trace: Trace, call: Call) -> None:
+        super().__init__()
+        self._trace: Trace | None = trace
+        self.call = call
+
+    def execute(self) -> None:
+        """Hand the block to the trace, which runs it when all are there."""
+        trace, self._trace = self._trace, None
+        assert trace is not None
+        trace._invokes.append(self)
+
+
+def _gone(*args: Any, **kwargs: Any) -> Any:
+    raise NestedRunError("this trace has run; write another `with model.trace(...)` to run the model again.")

@@ -1,0 +1,58 @@
+"""`model.trace(...)` and its relatives: an envoy that can be run.
+
+What the inputs of a trace may be is the model's own matter: `_prepare` turns what stands in one `trace(...)` or
+`invoke(...)` into a call, `_batch` several calls into one. Here they are taken as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from interp_components.envoys import Envoy
+from interp_components.tracing.calls import Call, as_call, join
+from interp_components.tracing.sessions import Session
+from interp_components.tracing.trace import Trace
+from tracer_core import Backend, Block
+
+
+class Traceable(Envoy):
+    """An envoy that can be run with blocks in it; wraps any module."""
+
+    _edits: tuple[Block, ...] = ()
+
+    @classmethod
+    def _default_class(cls) -> type[Envoy]:
+        return Traceable
+
+    def trace(
+        self,
+        *inputs: Any,
+        fn: str | Callable[..., Any] | None = None,
+        strict: bool = False,
+        backend: Backend | None = None,
+        **kwargs: Any,
+    ) -> Trace:
+        """Run the model on `inputs` with the block of the `with` statement.
+
+        Args:
+            inputs: what the model is called with; none when the block has `tracer.invoke(...)` blocks.
+            fn: another function to run than the module: the name of a method, or a callable.
+            strict: raise when an edit has no effect.
+            backend: what "run the block" means, see `tracer_core`.
+            kwargs: keyword arguments of the model.
+        """
+        function = self._module if fn is None else getattr(self._module, fn) if isinstance(fn, str) else fn
+        return Trace(self, function, inputs, kwargs, is_single=fn is None, strict=strict, backend=backend)
+
+    def session(self, backend: Backend | None = None) -> Session:
+        """A block of several traces with one save boundary around them."""
+        return Session(backend)
+
+    def _prepare(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """What stands in one `trace(...)` or `invoke(...)`, as a call of the model."""
+        return as_call(inputs, kwargs)
+
+    def _batch(self, calls: Sequence[Call]) -> Call:
+        """Several calls as one, rows in the order of the calls."""
+        return join(calls)
