@@ -68,11 +68,19 @@ def check_types(package: Package, run: Run) -> None:
         run("pyright", parts[-1])
 
 
+def fresh_environment(session: nox.Session, name: str, *requirements: str) -> str:
+    """The Python of an environment that holds `requirements` and no more."""
+    python = Path(session.create_tmp()).resolve() / name / SCRIPTS / "python"
+    session.install("virtualenv")
+    session.run("virtualenv", "--clear", "--quiet", str(python.parents[1]))
+    session.run(str(python), "-m", "pip", "install", *TESTED, *requirements, external=True)
+    return str(python)
+
+
 def try_wheel(session: nox.Session, package: Package, *siblings: str) -> None:
     """Build an sdist, a wheel from nothing but that sdist, and run the sdist's tests on nothing but that wheel."""
     session.install(*TESTED, *group("package"))
-    scratch = Path(session.create_tmp()).resolve()
-    dist, unpacked, fresh = ROOT / "dist" / package.name, scratch / "unpacked", scratch / "fresh"
+    dist, unpacked = ROOT / "dist" / package.name, Path(session.create_tmp()) / "unpacked"
     for stale in (dist, unpacked):
         shutil.rmtree(stale, ignore_errors=True)
     session.run("validate-pyproject", f"{folder(package)}/pyproject.toml")
@@ -87,9 +95,7 @@ def try_wheel(session: nox.Session, package: Package, *siblings: str) -> None:
     session.run("check-wheel-contents", "--package", f"{folder(package)}/src/{package.import_name}", wheel)
     session.run("twine", "check", "--strict", *map(str, dist.iterdir()))
     shutil.rmtree(source / "src")
-    session.run("virtualenv", "--clear", "--quiet", str(fresh))
-    python = str(fresh / SCRIPTS / "python")
-    session.run(python, "-m", "pip", "install", *TESTED, *siblings, wheel, *groups(package, "test"), external=True)
+    python = fresh_environment(session, "fresh", *siblings, wheel, *groups(package, "test"))
     with session.chdir(source):
         session.run(python, "-m", "pytest", *session.posargs, env=QUIET, external=True)
 
@@ -176,9 +182,10 @@ def package_core(session: nox.Session) -> None:
 
 @nox.session(name="bench-core", default=False)
 def bench_core(session: nox.Session) -> None:
-    """Measure tracer-core."""
-    session.install(*TESTED, "--editable", folder(CORE), *groups(CORE, "test"))
-    session.run("python", f"{folder(CORE)}/benchmarks", *session.posargs)
+    """Measure tracer-core beside its peer, which has an environment of its own."""
+    session.install(*TESTED, "--editable", folder(CORE))
+    peer = fresh_environment(session, "peer", "nnsight==0.8.1")
+    session.run("python", f"{folder(CORE)}/benchmarks", "--peer", peer, *session.posargs)
 
 
 # interp-components.
