@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Mapping
 from types import CellType, CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from tracer_core import saving, scope
-from tracer_core.compile import Kind
+from tracer_core import errors, frames, saving, scope
+from tracer_core.body import FIRST, VALUE
+from tracer_core.compile import Body, Kind
+from tracer_core.recipe import Apart, Recipe
+from tracer_core.results import Saved
 
 if TYPE_CHECKING:
     from tracer_core.capture import Site
+
+_UNBOUND = CellType()
 
 
 class Block:
@@ -20,27 +26,33 @@ class Block:
     the caller's frame no more once `open` has read it.
     """
 
-    __slots__ = ("_around", "_first", "_function", "_globals", "_namespace", "cells", "frame", "site")
+    __slots__ = ("_first", "_function", "_globals", "_namespace", "_shared", "cells", "frame", "site")
 
     def __init__(self, site: Site, frame: FrameType) -> None:
         self.site = site
         self.frame: FrameType | None = frame
         self._function: FunctionType | None = None
         self._globals = frame.f_globals
-        self.cells: dict[str, CellType] = {}
+        self._namespace: dict[str, Any]
+        self._shared = _NOTHING
+        self.cells = _NOTHING
 
-    def open(self) -> None:
-        """Read the caller's names, as they are now."""
-        site, frame = self.site, self.frame
+    def open(self, target: Any = None) -> None:
+        """Read the caller's names, as they are now; where Python has left before it, store `target` in the `as` target first."""
+        frame, site = self.frame, self.site
         assert frame is not None
         body = site.body
-        around = enclosing(frame) if site.is_nested else None
-        self.cells = cells = scope.cells(body.code.co_freevars, frame, around.cells if around is not None else {})
+        if site.binding is not None:
+            self._store_target(frame, site.binding, target)
+        caller = frame.f_back
+        around = enclosing(frame) if caller is not None and caller.f_code in _RUNNERS else None
+        self._shared = shared = _NOTHING if around is None else around.cells
+        self.cells = cells = scope.cells(body.code.co_freevars, frame, shared)
         self._function = FunctionType(body.code, self._globals, None, None, tuple(cells.values()))
         if body.kind is Kind.NAMESPACE:
-            self._namespace: dict[str, Any] = dict(frame.f_locals)
+            self._namespace = {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
         if body.takes_first:
-            self._first = frame.f_locals[frame.f_code.co_varnames[0]]
+            self._first = frame.f_locals.get(frame.f_code.co_varnames[0])
 
     def run(self) -> Any:
         """Run the block once and let out what it raises; for a block of `async with`, return its coroutine.
@@ -50,11 +62,35 @@ class Block:
         if self._function is None:
             self.open()
         body = self.site.body
+        if body.is_async:
+            return self._wait()
         if body.takes_first:
-            return self._function(self._first)
+            return self._function(self._first)  # type: ignore[misc]  # `open` has made it
         if body.kind is Kind.NAMESPACE:
             return run_in(self._function, self._namespace)
-        return self._function()
+        return self._function()  # type: ignore[misc]
+
+    async def _wait(self) -> Any:
+        """Run the block of an `async with`, from a frame in which `enclosing` finds it."""
+        body = self.site.body
+        return await (self._function(self._first) if body.takes_first else self._function())  # type: ignore[misc]
+
+    def replace_code(self, code: CodeType) -> None:
+        """Run `code`, which has the same free variables, from now on."""
+        cells = tuple(self.cells[name] for name in code.co_freevars)
+        self._function = FunctionType(code, self._globals, None, None, cells)
+
+    def _store_target(self, frame: FrameType, binding: Body, value: Any) -> None:
+        """Do in `frame` the store of the `as` target."""
+        around = enclosing(frame)
+        shared = {VALUE: CellType(value), **({} if around is None else around.cells)}
+        cells = scope.cells(binding.code.co_freevars, frame, shared)
+        function = FunctionType(binding.code, self._globals, None, None, tuple(cells.values()))
+        if binding.kind is Kind.NAMESPACE:
+            run_in(function, frame.f_locals)
+            return
+        function(frame.f_locals[frame.f_code.co_varnames[0]]) if binding.takes_first else function()
+        frames.write_locals(frame, {name: cells[name].cell_contents for name in binding.writes if name not in shared})
 
     def bound(self) -> dict[str, Any]:
         """Return the names that the block binds and that are bound now, with their values."""
@@ -71,10 +107,114 @@ class Block:
                 continue
         return found
 
+    def saved(self) -> dict[str, Any]:
+        """Return what the running trace hands back of the names that the block has bound so far."""
+        running = saving.current()
+        names = self.bound().items()
+        saved_names = self.site.body.saved_names
+        return {name: value for name, value in names if running and running.returns(name, value, saved_names)}
+
+    def take(self, saved: Saved) -> None:
+        """Bind the names that the block saved elsewhere, as if it had run here."""
+        running = saving.current()
+        if running is not None:
+            running.bound.update(saved)
+        if self.site.body.kind is Kind.NAMESPACE:
+            self._namespace.update(saved)
+        else:
+            for name, value in saved:
+                self.cells[name].cell_contents = value
+
+    def values(self) -> dict[str, Any]:
+        """Return what the names that the block reads are bound to now; a name that is not bound is left out."""
+        found: dict[str, Any] = {}
+        namespace = self._namespace if self.site.body.kind is Kind.NAMESPACE else {}
+        for name in self.recipe.needs():
+            cell = self.cells.get(name)
+            if cell is not None and cell != _UNBOUND:
+                found[name] = cell.cell_contents
+            elif name in namespace:
+                found[name] = namespace[name]
+            elif name == FIRST and self.site.body.takes_first:
+                found[name] = self._first
+            elif name in self._globals:
+                found[name] = self._globals[name]
+        return found
+
+    def apart(self, values: Mapping[str, Any]) -> Apart:
+        """Return a run of the block on cells of its own that hold `values`."""
+        return Apart(self.recipe.compiled(frozenset(values)), values, self._globals)
+
+    def __call__(self, **names: Any) -> Saved:
+        """Run the block with other values for some of the names it reads, and return the names it saved.
+
+        Neither the caller's names nor those of the block itself change, so any number of threads may call. A name not
+        given has the value it has in the block: what the caller had, or what a run has bound since.
+
+        Raises:
+            TypeError: The block does not read one of `names`.
+            SourceNotAvailable: The block was taken from bytecode, and only text can be compiled again.
+        """
+        self.recipe.check(names, self.reads)
+        run = self.apart({**self.values(), **names})
+        run.run()
+        return Saved(**run.saved())
+
+    @property
+    def recipe(self) -> Recipe:
+        """The block as text.
+
+        Raises:
+            SourceNotAvailable: The block was taken from bytecode.
+        """
+        if self.site.recipe is None:
+            raise errors.no_source(self.code, self.first_line, "only its bytecode, which runs once where it stands")
+        return self.site.recipe
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names that the block needs from its caller, in the order in which it meets them; builtins are left out."""
+        values = self.values()
+        return tuple(
+            name
+            for name in self.recipe.needs()
+            if name not in {FIRST, "__class__"} and (name in values or not hasattr(builtins, name))
+        )
+
+    @property
+    def module(self) -> str:
+        """The name of the module that the block is written in."""
+        return str(self._globals.get("__name__"))
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the block belongs to an `async with`, so that running it makes a coroutine."""
+        return self.site.body.is_async
+
+    @property
+    def source_text(self) -> str:
+        """The text of the `with` statement, as it stands in its file."""
+        return self.recipe.text
+
+    @property
+    def filename(self) -> str:
+        """The file that the block is written in."""
+        return self.code.co_filename
+
+    @property
+    def first_line(self) -> int:
+        """The line, 1-based, of the first statement of the block."""
+        return self.code.co_firstlineno
+
     def write_back(self) -> None:
-        """Bind in the caller's frame what is to be handed back."""
-        if self.frame is not None and self.site.body.writes:
-            scope.push_result(self.frame, self.bound(), self.site.body.saved_names)
+        """Bind in the caller's frame what is to be handed back; the names of a block around it are bound already."""
+        body = self.site.body
+        if self.frame is None or not body.writes:
+            return
+        names = self.bound()
+        if self._shared:
+            names = {name: value for name, value in names.items() if name not in self._shared}
+        scope.push_result(self.frame, names, body.saved_names)
 
     def close(self) -> None:
         """Let go of the caller's frame."""
@@ -91,28 +231,29 @@ class Block:
         return self.site.body.code
 
 
-def run_in(function: FunctionType, namespace: dict[str, Any]) -> None:
+_RUNNERS = frozenset({Block.run.__code__, Block._wait.__code__})
+_NOTHING: dict[str, CellType] = {}
+
+
+def run_in(function: FunctionType, namespace: Any) -> None:
     """Run `function`, the body of a class, with `namespace` as its locals."""
 
     class Runner(type):
         @classmethod
-        def __prepare__(cls, name: str, bases: tuple[type, ...]) -> dict[str, Any]:
+        def __prepare__(cls, name: str, bases: tuple[type, ...]) -> Any:
             return namespace
 
-        def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+        def __new__(cls, name: str, bases: tuple[type, ...], namespace: Any) -> Any:
             return None
 
     builtins.__build_class__(function, function.__name__, metaclass=Runner)  # type: ignore[attr-defined]
 
 
 def enclosing(frame: FrameType) -> Block | None:
-    """Return the block whose body `frame` is running, or None: the frame that called it is that of `Block.run`."""
+    """Return the block whose body `frame` is running, or None: the frame that called it is that of its `run`."""
     caller = frame.f_back
-    if caller is not None and caller.f_code is Block.run.__code__:
+    if caller is not None and caller.f_code in _RUNNERS:
         block: Block = caller.f_locals["self"]
         if block.code is frame.f_code:
             return block
     return None
-
-
-__all__ = ["Block", "enclosing", "saving"]

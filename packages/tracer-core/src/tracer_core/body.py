@@ -14,15 +14,19 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-from tracer_core import errors
+from tracer_core import errors, frames
 
 # Hidden names; the dot keeps them apart from anything a user can write.
 FIRST = ".first"
 SAVE = ".save"
 UNPACKED = ".unpacked"
 SAVED_VALUE = ".saved"
+VALUE = ".value"
+
+# As in `co_positions`: line, end line, column, end column; 3.10 knows lines only.
+Position: TypeAlias = "tuple[int, int | None, int | None, int | None]"
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -46,6 +50,8 @@ class Survey:
         self.declared_global: set[str] = set()
         self.saved_names: set[str] = set()
         self.uses_super = False
+        self.rewritten: set[Position] = set()
+        self.dropped: list[tuple[tuple[int, int], tuple[int, int]]] = []
         self._filename = filename
         self._lines = lines
         self._private = private
@@ -89,6 +95,7 @@ class Survey:
             and isinstance(statement.target, ast.Name)
             and not self._keeps_annotations
         ):
+            self.dropped.append(((statement.lineno, statement.col_offset), _end(statement)))
             # A variable of a function has no annotation at run time, and one that is a cell must not be given any.
             if statement.value is None:
                 return [ast.copy_location(ast.Pass(), statement)]
@@ -121,6 +128,7 @@ class Survey:
             for node in ast.walk(target)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         )
+        self._rewrites(statement)
         keep = ast.Assign(targets=[ast.Name(SAVED_VALUE, ast.Store())], value=statement.value)
         spread = ast.Assign(targets=statement.targets, value=ast.Name(SAVED_VALUE, ast.Load()))
         note = ast.Call(
@@ -130,6 +138,13 @@ class Survey:
         )
         made: list[ast.stmt] = [keep, spread, ast.Expr(note)]
         return [ast.fix_missing_locations(ast.copy_location(part, statement)) for part in made]
+
+    def _rewrites(self, node: ast.expr | ast.stmt) -> None:
+        """Note that what stands at `node` is done another way."""
+        if frames.V311:
+            self.rewritten.add((node.lineno, node.end_lineno, node.col_offset, node.end_col_offset))
+        else:
+            self.rewritten.update((line, line, None, None) for line in range(node.lineno, _end(node)[0] + 1))
 
     # Nodes
 
@@ -171,8 +186,13 @@ class Survey:
 
     def _call(self, node: ast.Call, level: _Level, in_loop: bool) -> None:
         function = node.func
+        if isinstance(function, ast.Name) and function.id == "super" and not node.args:
+            # Its implicit arguments are read at its own place.
+            self._rewrites(node)
+            self._rewrites(function)
         if isinstance(function, ast.Attribute) and function.attr == "save" and not node.args:
             if all(keyword.arg == "copy" for keyword in node.keywords):
+                self._rewrites(function)
                 node.args = [function.value]
                 node.func = ast.copy_location(ast.Name(SAVE, ast.Load()), function)
         if _is_save(node) and node.args and isinstance(node.args[0], ast.Name):
@@ -314,6 +334,10 @@ _HANDLERS: dict[type[ast.AST], _Handler] = {
     ast.Break: Survey._break,
     ast.Continue: Survey._break,
 }
+
+
+def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
 def _is_save(value: ast.expr) -> bool:

@@ -7,81 +7,236 @@ object's own equality, which two files can share.
 
 from __future__ import annotations
 
+import ast
+import warnings
 import weakref
+from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING
+from typing import NamedTuple, Protocol
 
-from tracer_core import errors, frames, locate, scope, skip, source
-from tracer_core.compile import Body, compile_block
+from tracer_core import carve, errors, frames, locate, scope, skip, source, verify
+from tracer_core.block import Block
+from tracer_core.body import VALUE
+from tracer_core.compile import Body, Kind, compile_block, from_carved
+from tracer_core.recipe import Recipe
 
-if TYPE_CHECKING:
-    from tracer_core.tracer import Tracer
-
-
-class Site:
-    """What is known about one `with` item: the compiled block, and where to leave."""
-
-    __slots__ = (
-        "body",
-        "code",
-        "enter",
-        "hooked",
-        "is_nested",
-        "mid_line",
-        "resume",
-        "skip_line",
-        "skip_offset",
-        "target",
-    )
-
-    def __init__(self, code: CodeType, enter: frames.Enter, body: Body, skippable: bool) -> None:
-        raw = code.co_code
-        store = frames.target_store(raw, enter.after)
-        self.code = weakref.ref(code)
-        self.enter = enter
-        self.body = body
-        self.is_nested = body.code.co_freevars is not None and id(code) in _bodies
-        self.hooked = skippable
-        covered = frames.is_covered(code, enter.after, store.end)
-        self.skip_offset = store.end if covered else store.last
-        starts = frames.line_starts(code)
-        self.mid_line = self.skip_offset not in starts
-        self.skip_line = starts.get(self.skip_offset)
-        _bodies.add(id(body.code))
+TRY_STATEMENTS: tuple[type[ast.stmt], ...] = tuple(
+    node for node in (ast.Try, getattr(ast, "TryStar", None)) if node is not None
+)
+_ENTERS = frozenset({"__enter__", "__aenter__"})
 
 
-# Key: id of the code object and offset of the enter; value: the site; lives as long as the code object (a weak reference
-# to it removes the entry); written under the GIL by whoever comes first, equal for all.
-_sites: dict[tuple[int, int], Site] = {}
-_keepers: dict[int, weakref.ref[CodeType]] = {}
-# The code objects of all blocks, to know a frame that runs one. By identity would be right, equality is harmless here.
-_bodies: set[int] = set()
+class Steps(Protocol):
+    """What a tracer may do its own way in a capture."""
+
+    def source(self, filename: str, /) -> str:
+        """Return the text of a file."""
+
+    def parse(self, source: str, lineno: int, /) -> locate.With | None:
+        """Return the `with` statement on a line."""
+
+    def build(self, node: locate.With, /) -> ast.Module:
+        """Return the block of a statement."""
+
+    def compile(self, module: ast.Module, frame: FrameType, /) -> CodeType:
+        """Return the code of a block."""
 
 
-def site(frame: FrameType, tracer: Tracer) -> Site:
-    """Return the site of the `with` item that `frame` is entering."""
-    code = frame.f_code
-    key = (id(code), frame.f_lasti)
-    found = _sites.get(key)
-    if found is None:
-        found = _make(frame, tracer)
-        _sites[key] = found
+class Site(NamedTuple):
+    """What is known about one `with` item in one code object."""
+
+    body: Body
+    enter: int
+    """The offset of the instruction that enters the item."""
+    way: skip.Way | None
+    """How the block is left; None for a block with nothing in it, which runs harmlessly."""
+    skip_offset: int
+    binding: Body | None
+    """The store of the `as` target, where the block has to be left before it."""
+    recipe: Recipe | None
+    """The block as text; None where the body comes from the bytecode."""
+
+
+class Sites(dict["tuple[int, int]", Site]):
+    """Sites by the id of the code object and the offset of the enter; an entry goes with its code object."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._keepers: dict[int, weakref.ref[CodeType]] = {}
+
+    def add(self, code: CodeType, site: Site) -> None:
+        """Keep `site` as long as `code` lives."""
+        key = id(code)
+        self[key, site.enter] = site
+        if key not in self._keepers:
+            # Bound as a default: the callback may come when this module's globals are gone.
+            def drop(
+                _: object, key: int = key, sites: Sites = self, forget: Callable[[int], None] = skip.forget
+            ) -> None:
+                del sites._keepers[key]
+                forget(key)
+                for entry in [entry for entry in list(sites) if entry[0] == key]:
+                    sites.pop(entry, None)
+
+            self._keepers[key] = weakref.ref(code, drop)
+
+
+# The sites of all tracers that capture the usual way; a class that overrides a step has its own.
+SITES = Sites()
+
+
+def entering(frame: FrameType | None) -> tuple[FrameType, frames.Enter]:
+    """Return the frame that is entering a manager, from `frame` outwards, and how.
+
+    An `__enter__` may be inherited, or called by that of a subclass; any other caller but a `with` has no block.
+    Called before there is an enter, from a function in the item's expression, it is the one that comes next.
+    """
+    start = frame
+    while frame is not None:
+        code = frame.f_code
+        enter = frames.enter_at(code.co_code, frame.f_lasti)
+        if enter is not None:
+            return frame, enter
+        if code.co_name not in _ENTERS:
+            enter = upcoming(frame) if frame is start else None
+            if enter is not None:
+                return frame, enter
+            raise errors.not_a_with(code, frame.f_lineno)
+        frame = frame.f_back
+    assert start is not None
+    raise errors.not_a_with(start.f_code, start.f_lineno)
+
+
+def is_entering(frame: FrameType | None, block: Block) -> bool:
+    """Return whether `frame`, or the `with` statement behind the `__enter__` methods it is in, is where `block` begins."""
+    while frame is not None and frame is not block.frame and frame.f_code.co_name in _ENTERS:
+        frame = frame.f_back
+    return frame is not None and frame is block.frame and frame.f_lasti == block.site.enter
+
+
+def upcoming(frame: FrameType) -> frames.Enter | None:
+    """Return the enter of the `with` item whose expression `frame` is evaluating, or None if it is doing other things."""
+    code, offset = frame.f_code, frame.f_lasti
+    enter = next(frames.enters(code.co_code, offset), None)
+    if enter is None:
+        return None
+    if not frames.V311:
+        line = frames.line_at(code, enter.offset)
+        return enter if line is not None and line <= frame.f_lineno else None
+    positions = list(code.co_positions())
+    here, there = locate.span(positions[offset // 2]), locate.span(positions[enter.offset // 2])
+    if here is None or there is None:
+        return None
+    return enter if there[:2] <= here[:2] and here[2:] <= there[2:] else None
+
+
+def make_site(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: frozenset[str]) -> Site:
+    """Return the site of the `with` item that `enter` enters: its block compiled and the way to leave it prepared.
+
+    Raises:
+        WithBlockNotFoundError: There is no text for it, or not the one that runs, and the bytecode cannot stand in.
+        UnsupportedBody: The block holds what means nothing in code that runs later.
+    """
+    with warnings.catch_warnings():
+        # The text was compiled before, with all its warnings.
+        warnings.simplefilter("ignore")
+        found = _from_text(frame, enter, steps, overridden) or _from_bytecode(frame, enter)
     return found
 
 
-def _make(frame: FrameType, tracer: Tracer) -> Site:
+def _from_text(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: frozenset[str]) -> Site | None:
+    """Return the site as its text has it, or None if there is no text that is what runs."""
     code = frame.f_code
-    enter = frames.enter_at(code.co_code, frame.f_lasti)
-    if enter is None:
-        raise errors.not_a_with(code, frame.f_lineno)
-    lines = source.lines(frame)
+    for refresh in (False, True):
+        lines = _lines(frame, steps, overridden, refresh)
+        item = _item(frame, enter, lines, steps, overridden)
+        if item is None:
+            continue
+        module = steps.build(item.alone)
+        has_work = skippable(item.alone)
+        body = compile_block(module.body, code, scope.kind(frame), enter.is_async, lines)
+        if not overridden and not verify.is_running(body, code, item):
+            continue
+        if "compile" in overridden:
+            body = body._replace(code=steps.compile(module, frame))
+        target = item.node.items[item.index].optional_vars
+        return _site(code, enter, body, has_work, Recipe.of(code, item, lines, body), target)
+    return None
+
+
+def _from_bytecode(frame: FrameType, enter: frames.Enter) -> Site:
+    """Return the site as the running bytecode has it."""
+    code = frame.f_code
+    try:
+        carved = carve.carve(code, enter.offset)
+    except carve.CannotCarve as reason:
+        lines = source.SOURCES.lines(frame)
+        if not lines:
+            raise errors.no_source(code, frame.f_lineno, str(reason)) from None
+        here = lines[frame.f_lineno - 1] if frame.f_lineno <= len(lines) else ""
+        raise errors.stale(code, frame.f_lineno, here, str(reason)) from None
+    kind = scope.kind(frame)
+    return _site(code, enter, from_carved(carved, kind), True, None, None)
+
+
+def _lines(frame: FrameType, steps: Steps, overridden: frozenset[str], refresh: bool) -> list[str]:
+    if "source" in overridden:
+        return source.split(steps.source(frame.f_code.co_filename))
+    if refresh:
+        source.SOURCES.refresh(frame.f_code.co_filename)
+    return source.SOURCES.lines(frame)
+
+
+def _item(
+    frame: FrameType, enter: frames.Enter, lines: list[str], steps: Steps, overridden: frozenset[str]
+) -> locate.Item | None:
     if not lines:
-        raise errors.no_source(code, frame.f_lineno)
-    item = locate.item(lines, locate.place(code, enter))
-    if item is None:
-        raise errors.stale(code, frame.f_lineno, lines[frame.f_lineno - 1] if frame.f_lineno <= len(lines) else "")
-    module = tracer.build(item)
-    body = compile_block(module.body, code, scope.kind(frame), enter.is_async, lines)
-    made = Site(code, enter, body, True)
-    skip.watch(made, code)
-    return made
+        return None
+    where = locate.place(frame.f_code, enter)
+    if "parse" in overridden:
+        node = steps.parse("".join(lines), where.line)
+        return None if node is None else locate.match(node, where) or locate.Item(node, 0)
+    return locate.item(lines, where)
+
+
+def _site(
+    code: CodeType, enter: frames.Enter, body: Body, has_work: bool, recipe: Recipe | None, target: ast.expr | None
+) -> Site:
+    """Return the site, with the frame's skip point found and watched."""
+    store = frames.target_store(code.co_code, enter.after)
+    offset, binding = store.end, None
+    if not has_work:
+        return Site(body, enter.offset, None, offset, None, recipe)
+    if not frames.is_covered(code, enter.after, store.end):
+        offset = store.last
+        binding = _binding(code, enter, store, body.kind, target)
+    way = skip.way(code, offset, starts_line=offset in frames.line_starts(code))
+    return Site(body, enter.offset, way, offset, binding, recipe)
+
+
+def _binding(
+    code: CodeType, enter: frames.Enter, store: frames.TargetStore, kind: Kind, target: ast.expr | None
+) -> Body | None:
+    """Return code that stores its only argument in the `as` target, or None if there is no target."""
+    if frames.discards(code, store.last):
+        return None
+    if target is None:
+        name = frames.stored_name(code, store.last)
+        if name is None:
+            raise errors.no_source(
+                code,
+                frames.line_at(code, enter.offset) or 0,
+                "and a block that begins with `try` needs it for its target",
+            )
+        target = ast.Name(name, ast.Store(), lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
+    value = ast.copy_location(ast.Name(VALUE, ast.Load()), target)
+    store_target = ast.copy_location(ast.Assign(targets=[target], value=value), target)
+    return compile_block([store_target], code, kind, False, [])
+
+
+def skippable(node: locate.With) -> bool:
+    """Return whether the block does anything: more than `pass` and constants such as a docstring or `...`."""
+    return any(
+        not (isinstance(part, ast.Pass) or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)))
+        for part in node.body
+    )

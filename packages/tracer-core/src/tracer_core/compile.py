@@ -31,7 +31,8 @@ from types import CodeType
 from typing import NamedTuple
 
 from tracer_core import frames
-from tracer_core.body import FIRST, SAVE, UNPACKED, Survey
+from tracer_core.body import FIRST, SAVE, UNPACKED, VALUE, Position, Survey
+from tracer_core.carve import CarvedBody
 
 _OUTER = ".tracer_core"
 _FUTURE = 0
@@ -56,11 +57,10 @@ class Body(NamedTuple):
     saved_names: frozenset[str]
     takes_first: bool
     is_async: bool
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """The names that the code takes as cells, in its order."""
-        return self.code.co_freevars
+    rewritten: frozenset[Position] = frozenset()
+    """The positions of what is done another way than in the text."""
+    dropped: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = ()
+    """From where to where (line, column) there are annotations that are not evaluated."""
 
 
 def compile_block(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, text: Sequence[str]) -> Body:
@@ -86,9 +86,7 @@ def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool,
         known = local_names(code)
     nonlocals = sorted(found.bound & known - found.declared_global)
     global_names = sorted(found.bound - known)
-    takes_first = (
-        found.uses_super and "__class__" in code.co_freevars and code.co_argcount + bool(code.co_flags & 4) > 0
-    )
+    takes_first = found.uses_super and "__class__" in code.co_freevars and code.co_argcount > 0
     qualname = qualified_name(code)
     line = block[0].lineno
     header: list[ast.stmt] = []
@@ -102,12 +100,21 @@ def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool,
     private = private_class(code)
     if private is not None:
         inner = _class(private, [ast.Global(names=[qualname], **_at(1)), inner])
-    compiled = _compile(_outer([*known, SAVE, UNPACKED], [ast.Global(names=[qualname], **_at(1)), inner]), code)
+    compiled = _compile(_outer([*known, SAVE, UNPACKED, VALUE], [ast.Global(names=[qualname], **_at(1)), inner]), code)
     made = _find(compiled, qualname)
     if kind is Kind.MODULE:
         made = _renamed(made, f"{qualname}.<locals>.", "")
     made = made.replace(co_name=code.co_name)
-    return Body(made, kind, tuple(nonlocals), frozenset(found.saved_names), takes_first, is_async)
+    return Body(
+        made,
+        kind,
+        tuple(nonlocals),
+        frozenset(found.saved_names),
+        takes_first,
+        is_async,
+        frozenset(found.rewritten),
+        tuple(found.dropped) if kind is Kind.MODULE else (),
+    )
 
 
 def _namespace(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, found: Survey) -> Body:
@@ -118,13 +125,15 @@ def _namespace(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool
     if parent:
         inner = _class(parent, [inner])
     known = [name for name in code.co_freevars if not name.startswith(".")]
-    compiled = _compile(_outer([*known, SAVE, UNPACKED], [ast.Global(names=[parent or name], **_at(1)), inner]), code)
+    compiled = _compile(
+        _outer([*known, SAVE, UNPACKED, VALUE], [ast.Global(names=[parent or name], **_at(1)), inner]), code
+    )
     body = _find(_find(compiled, parent) if parent else compiled, name)
     if not is_class:
         body = _renamed(body, "_.", "")
     body = body.replace(co_name=code.co_name)
     writes = tuple(sorted(found.bound - found.declared_global))
-    return Body(body, kind, writes, frozenset(found.saved_names), False, is_async)
+    return Body(body, kind, writes, frozenset(found.saved_names), False, is_async, frozenset(found.rewritten))
 
 
 def _is_docstring(block: list[ast.stmt]) -> bool:
@@ -229,3 +238,13 @@ def private_class(code: CodeType) -> str | None:
         if name.startswith("_") and separator and head.strip("_"):
             return head
     return None
+
+
+def from_carved(carved: CarvedBody, kind: Kind) -> Body:
+    """Return what was taken out of the running bytecode as a compiled block.
+
+    What the block saves by name is not known, so every name that it binds may stand for an equal value that it saved.
+    """
+    if kind is Kind.MODULE:
+        kind = Kind.NAMESPACE
+    return Body(carved.code, kind, tuple(sorted(carved.binds)), carved.binds, carved.takes_first, carved.awaits)

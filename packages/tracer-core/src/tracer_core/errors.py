@@ -7,7 +7,12 @@ each is also the builtin error it is by nature, so `except ValueError` and `exce
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracer_core.skip_settrace import Displaced
 
 
 class TracerError(Exception):
@@ -41,6 +46,9 @@ class SaveOutsideTrace(TracerError, ValueError):
 class ExitTracingException(Exception):  # noqa: N818 - control flow, not an error
     """Leaves a `with` block before anything of it runs. Control flow: `Tracer.__exit__` always takes it."""
 
+    local_trace: Callable[..., Any] | None
+    displaced: Displaced
+
 
 def place(code: CodeType, line: int) -> str:
     """Return `file:line`, the way the messages name a place."""
@@ -64,18 +72,19 @@ def no_source(code: CodeType, line: int, reason: str = "") -> SourceNotAvailable
     """Return the error for code whose text cannot be had."""
     because = f" ({reason})" if reason else ""
     return SourceNotAvailable(
-        f"The block at {place(code, line)} cannot be traced: no source text was found for it{because}. "
+        f"The block at {place(code, line)} has no source text that can be read back{because}. "
         "A block needs text that can be read back: a file, a notebook cell, a program given to `python -c`. "
         "A program piped into stdin leaves none: run it by its file name. "
         "Code made at run time can register its text in `linecache.cache`."
     )
 
 
-def stale(code: CodeType, line: int, text: str) -> StaleSource:
-    """Return the error for text that is not that of the running code."""
+def stale(code: CodeType, line: int, text: str, reason: str) -> StaleSource:
+    """Return the error for text that is not that of the running code, which cannot be used either for `reason`."""
     shown = f" That line now reads: {text.strip()!r}." if text.strip() else ""
     return StaleSource(
         f"The block at {place(code, line)} cannot be traced: the text found there is not what is running.{shown} "
+        f"Nor can the block be taken from the running bytecode: {reason}. "
         "The file was changed after it was imported, or a cell magic or a code generator moved its lines. "
         "Import it again or restart Python."
     )

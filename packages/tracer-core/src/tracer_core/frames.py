@@ -18,6 +18,7 @@ V311 = sys.version_info >= (3, 11)
 V312 = sys.version_info >= (3, 12)
 V313 = sys.version_info >= (3, 13)
 V314 = sys.version_info >= (3, 14)
+V315 = sys.version_info >= (3, 15)
 
 _OP = dis.opmap
 EXTENDED_ARG = _OP["EXTENDED_ARG"]
@@ -275,3 +276,40 @@ def global_names(code: CodeType) -> set[str]:
         for _, _, opcode, arg in instructions(code.co_code)
         if opcode in _GLOBAL_OPS
     }
+
+
+class Slots(NamedTuple):
+    """The names that the arguments of `*_FAST` and `*_DEREF` operations stand for."""
+
+    fast: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+def slots(code: CodeType) -> Slots:
+    """Return the names of the slots of `code`: since 3.11 one row of variables, cells that are no variables, free variables."""
+    if not V311:
+        return Slots(code.co_varnames, code.co_cellvars + code.co_freevars)
+    cells = tuple(name for name in code.co_cellvars if name not in code.co_varnames)
+    row = code.co_varnames + cells + code.co_freevars
+    return Slots(row, row)
+
+
+def stored_name(code: CodeType, offset: int) -> str | None:
+    """Return the name that the instruction at `offset` binds, or None if it does something else."""
+    instruction = next(instructions(code.co_code, offset))
+    arg = instruction.arg
+    match instruction.name:
+        case "STORE_FAST":
+            return slots(code).fast[arg]
+        case "STORE_FAST_LOAD_FAST":
+            return slots(code).fast[arg >> 4]
+        case "STORE_DEREF":
+            return slots(code).cells[arg]
+        case "STORE_NAME" | "STORE_GLOBAL":
+            return code.co_names[arg]
+    return None
+
+
+def discards(code: CodeType, offset: int) -> bool:
+    """Return whether the instruction at `offset` drops the entered value, for a `with` without a target."""
+    return code.co_code[offset] == _OP["POP_TOP"]

@@ -37,9 +37,11 @@ class Item(NamedTuple):
         return [ast.copy_location(type(self.node)(items=later, body=self.node.body), self.node)]
 
     @property
-    def target(self) -> ast.expr | None:
-        """The `as` target."""
-        return self.node.items[self.index].optional_vars
+    def alone(self) -> With:
+        """The item as the only one of a statement of its own, around what it guards."""
+        if len(self.node.items) == 1:
+            return self.node
+        return ast.copy_location(type(self.node)(items=[self.node.items[self.index]], body=self.block), self.node)
 
 
 class Place(NamedTuple):
@@ -59,24 +61,21 @@ def place(code: CodeType, enter: frames.Enter) -> Place:
     on 3.11 and early 3.12; 3.10 knows the line only. `before` is the end of what was evaluated just before the enter:
     the item's expression. `rank` of `count` places the enter among those with the same span or line.
     """
-    raw = code.co_code
-    offsets = [other.offset for other in frames.enters(raw)]
-    if frames.V311:
-        positions = list(code.co_positions())
-        where = positions[enter.offset // 2]
-        same = [offset for offset in offsets if positions[offset // 2] == where]
-        span = _span(where)
-        previous = _span(positions[enter.offset // 2 - 1])
-        before = previous[2:] if previous is not None else None
-        line = where[0]
-    else:
+    offsets = [other.offset for other in frames.enters(code.co_code)]
+    if not frames.V311:
         line = frames.line_at(code, enter.offset)
         same = [offset for offset in offsets if frames.line_at(code, offset) == line]
-        span = before = None
-    return Place(line or code.co_firstlineno, span, before, same.index(enter.offset), len(same))
+        return Place(line or code.co_firstlineno, None, None, same.index(enter.offset), len(same))
+    positions = list(code.co_positions())
+    where = positions[enter.offset // 2]
+    same = [offset for offset in offsets if positions[offset // 2] == where]
+    previous = span(positions[enter.offset // 2 - 1])
+    before = previous[2:] if previous is not None else None
+    return Place(where[0] or code.co_firstlineno, span(where), before, same.index(enter.offset), len(same))
 
 
-def _span(position: tuple[int | None, int | None, int | None, int | None]) -> Span | None:
+def span(position: tuple[int | None, int | None, int | None, int | None]) -> Span | None:
+    """Return a position of `co_positions` in the order of the text, or None where it is not complete."""
     line, end_line, column, end_column = position
     if line is None or end_line is None or column is None or end_column is None:
         return None
@@ -97,21 +96,32 @@ def item(lines: Sequence[str], where: Place) -> Item | None:
     return next(filter(None, (match(node, where) for node in ast.walk(tree))), None)
 
 
+def on_line(source: str, line: int) -> With | None:
+    """Return the `with` statement that has an item, or begins, on line `line` of the text `source`, or None."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            if line in {node.lineno, *(entry.context_expr.lineno for entry in node.items)}:
+                return node
+    return None
+
+
 def match(node: ast.AST, where: Place) -> Item | None:
     """Return the item of `node` that is entered at `where`, or None if `node` is another statement."""
     if not isinstance(node, (ast.With, ast.AsyncWith)):
         return None
     if where.span is None:
-        if node.lineno != where.line:
-            return None
-        return Item(node, _by_rank(node, where))
+        return Item(node, _by_rank(node, where)) if node.lineno == where.line else None
     for index, entry in enumerate(node.items):
-        if _node_span(entry.context_expr) == where.span:
+        if node_span(entry.context_expr) == where.span:
             return Item(node, index)
-    if _node_span(node) != where.span:
+    if node_span(node) != where.span:
         return None
     for index, entry in enumerate(node.items):
-        if _utf8_end(entry.context_expr) == where.before:
+        if node_span(entry.context_expr)[2:] == where.before:
             return Item(node, index)
     return Item(node, _by_rank(node, where))
 
@@ -127,14 +137,10 @@ def _by_rank(node: With, where: Place) -> int:
     return (missing + where.rank) % items
 
 
-def _node_span(node: ast.expr | ast.stmt) -> Span:
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
-
-
-def _utf8_end(node: ast.expr) -> tuple[int | None, int | None]:
-    return node.end_lineno, node.end_col_offset
+def node_span(node: ast.expr | ast.stmt) -> Span:
+    """Return where `node` is in the text: line, column, end line, end column."""
+    end_line, end_column = node.end_lineno, node.end_col_offset
+    return node.lineno, node.col_offset, end_line or node.lineno, end_column or node.col_offset
 
 
 def _candidates(lines: Sequence[str], line: int) -> Iterator[int]:
@@ -171,10 +177,8 @@ def _parse(lines: Sequence[str], start: int, end: int) -> ast.stmt | None:
     """Return the only statement of lines `start` to `end`, in its place in the file."""
     text = "".join(lines[start - 1 : end])
     if text[0] in " \t\f":
-        tree = ast.parse("\n" * (start - 2) + "if 1:\n" + text)
-        outer = tree.body[0]
-        assert isinstance(outer, ast.If)
-        body = outer.body
+        outer = ast.parse("\n" * (start - 2) + "if 1:\n" + text).body[0]
+        body = outer.body if isinstance(outer, ast.If) else []
     else:
         body = ast.parse("\n" * (start - 1) + text).body
     return body[0] if len(body) == 1 else None

@@ -16,10 +16,10 @@ shares it. A nested trace opens an inner scope that shares the marks of the one 
 from __future__ import annotations
 
 import copy as copying
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextvars import ContextVar, Token
 from functools import singledispatch
-from types import EllipsisType, NoneType, NotImplementedType, SimpleNamespace
+from types import EllipsisType, NoneType, NotImplementedType
 from typing import Any, TypeVar
 
 from tracer_core import errors
@@ -52,22 +52,6 @@ class Scope:
         if id(value) in self.marks and (type(value) not in SHARED_TYPES or name in saved_names):
             return True
         return name in self.bound and self.bound[name] is value
-
-
-class Saved(SimpleNamespace):
-    """The names that a block saved, as attributes; also iterable, and readable by `saved["name"]`."""
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(vars(self))
-
-    def __len__(self) -> int:
-        return len(vars(self))
-
-    def __contains__(self, name: object) -> bool:
-        return name in vars(self)
-
-    def __getitem__(self, name: str) -> Any:
-        return vars(self)[name]
 
 
 # Key: none; value: the scope of the trace that runs in this context; lives from the call of a backend to its return.

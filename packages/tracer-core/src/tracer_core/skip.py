@@ -3,18 +3,39 @@
     with Tracer() as t:     # __enter__ arms; Python stores `t` itself
         first()             # never runs: the signal is raised here
 
-`watch(site)` prepares a site once, `arm(frame, site)` makes the next arrival at its skip point raise the returned signal, and
-`disarm(frame, signal)` undoes what arming did, whether the signal was raised or not. `skip_monitoring` does this with
-`sys.monitoring` (3.12 and later), `skip_settrace` with the frame's trace function.
+`way(...)` prepares a skip point once and returns the two functions that serve it: `arm` makes the frame's next arrival there
+raise the signal it returns, `disarm` undoes what arming did, whether the signal was raised or not. `skip_monitoring` does
+this with `sys.monitoring`, `skip_settrace` with the frame's trace function.
 """
 
 from __future__ import annotations
 
-from tracer_core import frames
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import NamedTuple
 
-if frames.V312:
-    from tracer_core.skip_monitoring import arm, disarm, watch
-else:
-    from tracer_core.skip_settrace import arm, disarm, watch
+from tracer_core import frames, skip_monitoring, skip_settrace
+from tracer_core.errors import ExitTracingException
 
-__all__ = ["arm", "disarm", "watch"]
+forget = skip_monitoring.forget
+
+
+class Way(NamedTuple):
+    """How one skip point is served."""
+
+    arm: Callable[[FrameType, int], ExitTracingException]
+    disarm: Callable[[FrameType, ExitTracingException], None]
+    is_suspended: Callable[[], bool]
+
+
+_LINE = Way(skip_monitoring.arm_line, skip_monitoring.disarm_line, skip_monitoring.is_suspended)
+_INSTRUCTION = Way(skip_monitoring.arm_instruction, skip_monitoring.disarm_instruction, skip_monitoring.is_suspended)
+_TRACED_LINE = Way(skip_settrace.arm_line, skip_settrace.disarm, skip_settrace.is_suspended)
+_TRACED_INSTRUCTION = Way(skip_settrace.arm_instruction, skip_settrace.disarm, skip_settrace.is_suspended)
+
+
+def way(code: CodeType, offset: int, *, starts_line: bool) -> Way:
+    """Return how to leave `code` at `offset`, after preparing it."""
+    if frames.V312 and skip_monitoring.watch(code, offset, starts_line=starts_line):
+        return _LINE if starts_line else _INSTRUCTION
+    return _TRACED_LINE if starts_line else _TRACED_INSTRUCTION

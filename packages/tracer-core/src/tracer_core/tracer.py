@@ -1,86 +1,305 @@
-"""`with Tracer():`: enter, skip, hand to a backend, write back. Choreography only."""
+"""`with Tracer():`: enter, skip, hand to a backend, write back. Choreography only.
+
+with Tracer() as tracer:    # __enter__: capture the block, arm the skip
+    total = compute()       # skipped: the signal is raised before this
+print(total)                # __exit__: the backend ran the block, what it saved was written back
+"""
 
 from __future__ import annotations
 
 import ast
 import sys
-from types import FrameType, TracebackType
-from typing import Any
+from collections.abc import Awaitable, Generator
+from types import CodeType, FrameType, TracebackType
+from typing import Any, ClassVar, NamedTuple
 
-from tracer_core import capture, errors, frames, locate, saving, skip, tracebacks
+from tracer_core import capture, errors, frames, locate, saving, source, tracebacks
 from tracer_core.backends import Backend, InPlaceBackend
 from tracer_core.block import Block
+from tracer_core.capture import TRY_STATEMENTS as TRY_STATEMENTS  # re-exported
+from tracer_core.compile import compile_block
+from tracer_core.deferrable import Deferrable
+from tracer_core.scope import kind as scope_kind
 
 _IN_PLACE = InPlaceBackend()
+_STEPS = frozenset({"source", "parse", "build", "compile"})
+_STAYS = frozenset({"backend", "block", "_entry", "_signal"})
 
 
-class Tracer:
-    """Captures the block of its `with` statement and hands it to a backend instead of letting it run."""
+class SerializedFrame(NamedTuple):
+    """What is left of a frame when a tracer travels: where it was."""
+
+    co_filename: str
+    co_firstlineno: int
+    co_name: str
+
+
+class Info:
+    """Where a block was captured, and its code."""
+
+    __slots__ = ("code", "frame")
+
+    def __init__(self, frame: FrameType | SerializedFrame | None, code: CodeType | None) -> None:
+        self.frame = frame
+        self.code = code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as the place of the frame only; neither a frame nor code can be read elsewhere."""
+        frame = self.frame
+        if isinstance(frame, FrameType):
+            code = frame.f_code
+            frame = SerializedFrame(code.co_filename, code.co_firstlineno, code.co_name)
+        return Info, (frame, None)
+
+
+class _Ready(Awaitable[Any]):
+    """What `__aenter__` returns: there is nothing to wait for, and no frame of ours in between."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self._value
+        yield  # makes this a generator
+
+
+class Tracer(Deferrable):
+    """Captures the block of its `with` statement and hands it to a backend instead of letting it run.
+
+    Subclasses override `execute` to change what running the block means, or take another backend; `source`, `parse`, `build`
+    and `compile` to change how a block is made from its text.
+    """
+
+    Info = Info
+    _sites: ClassVar[capture.Sites] = capture.SITES
+    _overridden: ClassVar[frozenset[str]] = frozenset()
 
     block: Block
-    _frame: FrameType | None = None
+    """The captured block; there since `capture`."""
+    _info: Info | None = None
+    _entry: Block | None = None
     _signal: errors.ExitTracingException | None = None
-    _captured = False
 
     def __init__(self, backend: Backend | None = None) -> None:
+        """Take what decides when and how the block runs; by default it runs once, when the `with` statement ends."""
         self.backend: Backend = _IN_PLACE if backend is None else backend
 
-    def capture(self) -> None:
-        if not self._captured:
-            frame = sys._getframe(2)
-            while frame.f_code.co_name == "__enter__":
-                frame = frame.f_back
-            self._frame = frame
-            self.block = Block(capture.site(frame, self), frame)
-            self._captured = True
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Give a class that makes its blocks another way its own memory of them."""
+        super().__init_subclass__(**options)
+        own = _STEPS.intersection(vars(cls))
+        if own:
+            cls._overridden = cls._overridden | own
+            cls._sites = capture.Sites()
 
-    def build(self, node: locate.Item) -> ast.Module:
-        return ast.Module(body=node.block, type_ignores=[])
+    # Capture
+
+    def capture(self, frame: FrameType | None = None) -> None:
+        """Find the `with` statement that the caller's caller is entering, and make `block` from it.
+
+        Does nothing when that has been done: a function in the `with` line may call it early, to learn whether there is a
+        block at all.
+
+        Args:
+            frame: The frame with the `with` statement, where it is not that of the caller's caller.
+
+        Raises:
+            WithBlockNotFoundError: There is no `with` statement there, or no text for it that is what runs.
+            UnsupportedBody: The block holds what means nothing in code that runs later.
+        """
+        if self._entry is None:
+            self._capture(sys._getframe(2) if frame is None else frame)
+
+    def _capture(self, frame: FrameType) -> None:
+        site = self._sites.get((id(frame.f_code), frame.f_lasti))
+        if site is None:
+            frame, enter = capture.entering(frame)
+            site = self._sites.get((id(frame.f_code), enter.offset))
+            if site is None:
+                site = capture.make_site(frame, enter, self, self._overridden)
+                self._sites.add(frame.f_code, site)
+        self.block = self._entry = Block(site, frame)
+
+    @staticmethod
+    def source(filename: str) -> str:
+        """Return the text of `filename`, or an empty string; by itself a tracer looks further, see `source`."""
+        return source.text(filename)
+
+    def parse(self, source: str, lineno: int) -> locate.With | None:
+        """Return the `with` statement that has an item on line `lineno` of `source`, or None."""
+        return locate.on_line(source, lineno)
+
+    def build(self, node: locate.With) -> ast.Module:
+        """Return the block of `node`, a `with` statement of one item, as a module to be compiled."""
+        return ast.fix_missing_locations(ast.Module(body=node.body, type_ignores=[]))
+
+    def compile(self, module: ast.Module, frame: FrameType) -> CodeType:
+        """Return the code of a block: that of a function without parameters, with the names of `frame` as its cells."""
+        frame, enter = capture.entering(frame)
+        return compile_block(module.body, frame.f_code, scope_kind(frame), enter.is_async, []).code
+
+    @property
+    def info(self) -> Info | None:
+        """The caller's frame, until the block has been handed over, and the block's code; None before `capture`."""
+        if self._info is None and "block" in vars(self):
+            return Info(self.block.frame, self.block.code)
+        return self._info
+
+    @property
+    def node(self) -> locate.With | None:
+        """The `with` statement as a syntax tree, with the one item that this tracer is; None where there is no text."""
+        recipe = self.block.site.recipe if "block" in vars(self) else None
+        return None if recipe is None else recipe.node()
+
+    # Enter, skip, exit
 
     def __enter__(self) -> Any:
-        self.capture()
-        site = self.block.site
-        if site.hooked:
-            self._signal = skip.arm(self._frame, site)
+        """Capture the block and see to it that Python leaves it before its first statement."""
+        self._enter(sys._getframe(1))
         return self
+
+    def _enter(self, frame: FrameType) -> None:
+        block = self._entry
+        if block is None:
+            self._capture(frame)
+            block = self.block
+        elif not capture.is_entering(frame, block):
+            raise errors.not_a_with(frame.f_code, frame.f_lineno)
+        way = block.site.way
+        if way is not None:
+            if way.is_suspended():
+                self._entry = None
+                raise errors.suspended(frame.f_code, frame.f_lineno)
+            self._signal = way.arm(block.frame, block.site.skip_offset)  # type: ignore[arg-type]
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        exc_traceback: TracebackType | None,
     ) -> bool:
-        signal, frame = self._signal, self._frame
-        self._signal = self._frame = None
-        if signal is not None:
-            skip.disarm(frame, signal)
-        if error is not signal:
-            self.block.close()
-            if error is None:
-                raise errors.ran_in_place(frame.f_code, frame.f_lineno)
+        """Hand the block to the backend, and write back what it saved; let any other error of the `with` line through."""
+        block = self._leave(exc_value)
+        if block is None:
             return False
-        if signal is not None:
-            frames.set_handled(signal.__context__)
-            signal.__traceback__ = None
-            signal.__context__ = None
         _, token = saving.enter()
         try:
-            self.block.open()
+            block.open(self)
             self.backend(self)
-        except BaseException as raised:
-            raised.__traceback__ = tracebacks.visible(raised.__traceback__)
+        except BaseException as error:
+            # A bare `raise` adds no line of this function (3.11 and later).
+            error.__traceback__ = tracebacks.visible(error.__traceback__)
             raise
         finally:
             saving.leave(token)
-            self.block.close()
+            self._entry = block.frame = None
         return True
 
-    def execute(self) -> None:
-        """Run the block once and hand back what it bound, also when it raised half-way."""
+    def __aenter__(self) -> Awaitable[Any]:
+        """Do what `__enter__` does, for `async with`."""
+        self._enter(sys._getframe(1))
+        return _Ready(self)
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        exc_traceback: TracebackType | None,
+    ) -> bool:
+        """Do what `__exit__` does, and await what the backend returns."""
+        block = self._leave(exc_value)
+        if block is None:
+            return False
+        _, token = saving.enter()
         try:
-            self.block.run()
+            block.open(self)
+            answer = self.backend(self)
+            if answer is not None:
+                await answer
+        except BaseException as error:
+            error.__traceback__ = tracebacks.visible(error.__traceback__)
+            raise
+        finally:
+            saving.leave(token)
+            self._entry = block.frame = None
+        return True
+
+    def _leave(self, error: BaseException | None) -> Block | None:
+        """Undo the arming; return the block if Python skipped it, or None if `error` is one of the `with` line."""
+        block, signal = self._entry, self._signal
+        self._signal = None
+        assert block is not None
+        frame, way = block.frame, block.site.way
+        assert frame is not None
+        if signal is not None and way is not None:
+            way.disarm(frame, signal)
+        if error is not signal:
+            self._entry = block.frame = None
+            if error is None:
+                raise errors.ran_in_place(frame.f_code, frame.f_lineno)
+            return None
+        if signal is not None:
+            # The block must not see the signal as an error that is being handled.
+            frames.set_handled(signal.__context__)
+            signal.__context__ = signal.__traceback__ = None
+        return block
+
+    # Run
+
+    def execute(self, code: CodeType | None = None) -> Any:
+        """Run the block once and write back what it bound, also when it raised half-way.
+
+        Args:
+            code: Code to run instead, with the same free variables as `info.code`; by default the block's own.
+
+        Returns:
+            None, or for `async with` a coroutine that does all this when awaited.
+        """
+        block = self.block
+        if code is not None and code is not block.code:
+            block.replace_code(code)
+        if block.site.body.is_async:
+            return self._execute_async()
+        try:
+            block.run()
+        finally:
+            self.write_back()
+        return None
+
+    async def _execute_async(self) -> None:
+        try:
+            await self.block.run()
         finally:
             self.write_back()
 
     def write_back(self) -> None:
+        """Bind in the caller's frame what the block bound: all of it in a nested trace, only what was saved in the outermost."""
         self.block.write_back()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names that the block needs from its caller."""
+        return self.block.reads
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The names that the block binds for its caller."""
+        return self.block.writes
+
+    @property
+    def source_text(self) -> str:
+        """The text of the `with` statement."""
+        return self.block.source_text
+
+    # Travel
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what cannot travel (the backend, the block, the frame); `info` says where the tracer was."""
+        state = {name: value for name, value in vars(self).items() if name not in _STAYS}
+        state["_info"] = self.info
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over the state of a tracer from elsewhere, with the default backend."""
+        self.backend = _IN_PLACE
+        self.__dict__.update(state)

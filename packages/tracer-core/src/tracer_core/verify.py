@@ -1,0 +1,175 @@
+"""Whether the text found for a block is what is running: never a stale body.
+
+A file may have been edited since it was imported, a cell magic may move lines, a generator may reuse a file name. So the
+block compiled from the text is held against the running code: over the lines of the block, both must do the same
+operations with the same names and constants at the same columns. How a name is reached does not count (a local there is a
+cell here), nor do jumps, which the optimizer places as it likes. 3.10 knows no columns, so it compares by line.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+from collections.abc import Hashable, Iterator
+from types import CodeType
+from typing import NamedTuple, TypeAlias
+
+from tracer_core import frames
+from tracer_core.compile import Body
+from tracer_core.locate import Item
+
+_Position: TypeAlias = "tuple[int | None, int | None, int | None, int | None]"
+_Entry: TypeAlias = "tuple[int | None, int, Hashable, _Position]"
+
+_Pair: TypeAlias = "tuple[int | None, int, str]"
+
+_LOAD, _STORE, _DELETE, _NAMED, _CONSTANT, _INTEGER, _PAIR, _IGNORED, _PLAIN = range(9)
+
+
+def _shift(name: str) -> int:
+    """Return by how many bits the index of a name is shifted in the argument of an operation."""
+    if name in {"LOAD_GLOBAL", "LOAD_ATTR"}:
+        return 1 if frames.V312 or (frames.V311 and name == "LOAD_GLOBAL") else 0
+    if name == "LOAD_SUPER_ATTR":
+        return 2
+    return 2 if name == "IMPORT_NAME" and frames.V315 else 0
+
+
+_WORDS = (
+    "JUMP RESUME CACHE EXTENDED_ARG PUSH_NULL COPY_FREE_VARS MAKE_CELL LOAD_CLOSURE GEN_START POP_ SWAP COPY ROT_ DUP_ "
+    "RETURN MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE BUILD_TUPLE LOAD_FAST_AND_CLEAR TO_BOOL NOT_TAKEN PUSH_EXC_INFO RERAISE "
+    "CHECK_EXC WITH_ BEFORE_ SETUP_ END_ SEND YIELD CLEANUP LOAD_COMMON_CONSTANT NOP LOAD_SPECIAL FOR_ITER GET_AWAITABLE "
+    "CALL PRECALL KW_NAMES LOAD_LOCALS INSTRUMENTED ENTER_EXECUTOR LOAD_ASSERTION_ERROR"
+).split()
+
+
+def _class_of(name: str) -> int:
+    if name in {"STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST"} or name.count("LOAD_FAST") > 1:
+        return _PAIR
+    if name == "LOAD_CONST":
+        return _CONSTANT
+    if name == "LOAD_SMALL_INT":
+        return _INTEGER
+    if any(word in name if word == "JUMP" else name.startswith(word) for word in _WORDS):
+        return _IGNORED
+    kind, _, rest = name.partition("_")
+    if rest.startswith(("FAST", "DEREF", "NAME", "GLOBAL", "CLASSDEREF", "FROM_DICT")) and kind in {
+        "LOAD",
+        "STORE",
+        "DELETE",
+    }:
+        return {"LOAD": _LOAD, "STORE": _STORE, "DELETE": _DELETE}[kind]
+    if rest in {"ATTR", "METHOD", "SUPER_ATTR", "NAME", "FROM"} and kind in {"LOAD", "STORE", "DELETE", "IMPORT"}:
+        return _NAMED
+    return _PLAIN
+
+
+_CLASSES = [_class_of(name) for name in dis.opname]
+_SHIFTS = [_shift(name) for name in dis.opname]
+_IN_NAMES = frozenset(dis.hasname)
+_CELLS = frozenset(dis.hasfree)
+
+
+class _Region(NamedTuple):
+    """The part of the text that a block covers."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+
+    def holds(self, position: _Position) -> bool:
+        line, end_line, column, end_column = position
+        if line is None or end_line is None:
+            return False
+        if column is None or end_column is None:
+            return self.start[0] <= line and end_line <= self.end[0]
+        return self.start <= (line, column) and (end_line, end_column) <= self.end
+
+
+def is_running(body: Body, code: CodeType, item: Item) -> bool:
+    """Return whether `body`, compiled from the text of `item`, does what `code` does there."""
+    region = _region(item)
+    ours, our_pairs = _entries(body.code, region, body.rewritten)
+    theirs, their_pairs = _entries(code, region, body.rewritten)
+    only_theirs = theirs - ours
+    dropped = [_Region(*part) for part in body.dropped]
+    if not frames.V311:  # the line of the header, if the block begins there, does more than the block
+        dropped.append(_Region(region.start, (item.node.items[item.index].context_expr.end_lineno or 0, 0)))
+    for part in dropped:
+        only_theirs = {entry for entry in only_theirs if not part.holds(entry[-1])}
+    return _covered(ours - theirs, their_pairs) and _covered(only_theirs, our_pairs)
+
+
+def _covered(entries: set[_Entry], pairs: set[_Pair]) -> bool:
+    """Return whether every entry is an access to a variable that the other side does in a pair."""
+    return not entries or all(entry[:3] in pairs for entry in entries)
+
+
+def _region(item: Item) -> _Region:
+    node = item.node
+    later = node.items[item.index + 1 :]
+    first: ast.expr | ast.stmt = later[0].context_expr if later else node.body[0]
+    decorators = getattr(first, "decorator_list", None)
+    if decorators:
+        first = decorators[0]
+    # On 3.10 a position is a line.
+    start = (first.lineno, first.col_offset if frames.V311 else 0)
+    return _Region(start, (node.end_lineno or node.lineno, node.end_col_offset or 0))
+
+
+def _entries(code: CodeType, region: _Region, rewritten: frozenset[object]) -> tuple[set[_Entry], set[_Pair]]:
+    """Return what `code` and the code in it do in `region`; second, the accesses that share one instruction."""
+    found: set[_Entry] = set()
+    pairs: set[_Pair] = set()
+    names, constants, slots = code.co_names, code.co_consts, frames.slots(code)
+    positions = list(_positions(code))
+    previous: object = None
+    for offset, _, opcode, arg in frames.instructions(code.co_code):
+        kind = _CLASSES[opcode]
+        if kind == _IGNORED:
+            continue
+        position = positions[offset // 2]
+        line = position[0]
+        if kind == _PAIR:  # the first access may be the last of what comes before the block
+            first, second = dis.opname[opcode].split("_FAST")[:2]
+            for word, slot in ((first, arg >> 4), (second.strip("_").removeprefix("BORROW_"), arg & 15)):
+                pairs.add((line, _LOAD if word == "LOAD" else _STORE, slots.fast[slot]))
+            continue
+        if not region.holds(position):
+            continue
+        if frames.V311 and position in rewritten:
+            continue
+        if kind <= _DELETE:
+            name = (
+                names[arg >> _SHIFTS[opcode]]
+                if opcode in _IN_NAMES
+                else (slots.cells if opcode in _CELLS else slots.fast)[arg]
+            )
+            if not name.startswith("."):
+                found.add((line, kind, name, position))
+        elif kind == _CONSTANT:
+            constant = constants[arg]
+            if isinstance(constant, CodeType):
+                inner, inner_pairs = _entries(constant, region, rewritten)
+                found |= inner
+                pairs |= inner_pairs
+            elif type(constant) is tuple and all(type(part) is str for part in constant):
+                # Names of keyword arguments: where they are depends on whether the compiler has seen an import.
+                found.add((None, kind, constant, (None, None, None, None)))
+            elif constant is not None and not (isinstance(previous, CodeType) or "<locals>" in str(constant)):
+                found.add((line, kind, repr(constant), position))
+            previous = constant
+        elif kind == _INTEGER:
+            found.add((line, _CONSTANT, repr(arg), position))
+        elif position not in rewritten:
+            what = names[arg >> _SHIFTS[opcode]] if kind == _NAMED else (opcode, arg)
+            found.add((line, kind, what, position))
+    return found, pairs
+
+
+def _positions(code: CodeType) -> Iterator[_Position]:
+    if frames.V311:
+        yield from code.co_positions()
+        return
+    for start, end, line in code.co_lines():
+        for _ in range(start, end, 2):
+            yield line, line, None, None
