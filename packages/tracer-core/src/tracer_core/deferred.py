@@ -1,30 +1,68 @@
-"""What `tracer.future` and `tracer.result()` stand on: a future that ends with a block's saved names.
+"""A block on its way through an executor, and the future that ends with the names it saved.
 
     with Tracer(ExecutorBackend(pool, wait=False)) as tracer:
         page = save(fetch(url))
     ...
     tracer.result().page
 
-An executor answers with an `Ending` (the block stayed in this process) or an `Outcome` (it came back from another one),
-or with an error of its own.  `BlockFuture` turns all three into saved names or the exception a user should see.
+`submit` hands a `Work` to the executor.  It runs the block where it is called, and turns into a `PortableBlock` where it
+is pickled instead.  So the answer is an `Ending` (the block stayed in this process) or an `Outcome` (it came back from
+another one), or the executor has an error of its own; `BlockFuture` makes one thing of the three.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
-from concurrent.futures import BrokenExecutor, CancelledError, Future
-from typing import NamedTuple
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextvars import copy_context
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tracer_core.failures import BlockCancelled, BlockTimeout, NotPortable, WorkerDied
+from tracer_core.failures import BlockCancelled, BlockTimeout, ExecutorShutDown, NotPortable, WorkerDied
 from tracer_core.outcomes import Outcome
+from tracer_core.portable import PortableBlock
+from tracer_core.recipe import complete
 from tracer_core.results import Saved
+
+if TYPE_CHECKING:
+    from tracer_core.block import Block
+    from tracer_core.tracer import Tracer
 
 
 class Ending(NamedTuple):
-    """How a block ended: what it saved, and the exception that ended it, if one did."""
+    """How a block ended in this process: what it saved, and the exception that ended it, if one did."""
 
     saved: Saved
-    error: BaseException | None = None
+    error: Exception | None
+
+
+class Work:
+    """A block to be called once by an executor, in the context (context variables) of whoever made this."""
+
+    def __init__(self, block: Block, shares: bool) -> None:
+        """Take a block; it runs on the caller's names (`shares`) or on what they are bound to now."""
+        self.block = block
+        self.values = None if shares else block.values()
+        self.context = copy_context()
+
+    def __call__(self) -> Ending:
+        """Run the block in this thread and return how it ended."""
+        return self.context.run(self._run)
+
+    def _run(self) -> Ending:
+        run = self.block if self.values is None else self.block.apart(self.values)
+        error = None
+        try:
+            complete(run.run())
+        except Exception as raised:
+            error = raised
+        return Ending(Saved(**run.saved()), error)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Become a portable block that gives its outcome when it is called."""
+        return partial, (PortableBlock.outcome, PortableBlock.of(self.block, self.values))
 
 
 class BlockFuture(Future[Saved]):
@@ -35,6 +73,8 @@ class BlockFuture(Future[Saved]):
         super().__init__()
         self.where = where
         self.saved = Saved()
+        self.came_back = False
+        self._traceback: TracebackType | None = None
         self._submitted = submitted
         submitted.add_done_callback(self._finish)
 
@@ -51,16 +91,30 @@ class BlockFuture(Future[Saved]):
             super().cancel()
             self.set_running_or_notify_cancel()
             return
-        try:
-            self.saved, error = _ending(submitted.result())
-        except BrokenExecutor as broken:
-            error = WorkerDied(self.where, broken)
-        except Exception as raised:
-            error = _not_portable_in(raised) or raised
+        error = submitted.exception()
+        if error is None:
+            error = self._take(submitted.result())
+        elif isinstance(error, BrokenExecutor):
+            error = WorkerDied(self.where, error)
+        else:
+            error = _not_portable_in(error) or error
         if error is None:
             self.set_result(self.saved)
         else:
+            self._traceback = error.__traceback__
             self.set_exception(error)
+
+    def _take(self, answer: Ending | Outcome) -> BaseException | None:
+        """Keep what the block saved and return what it raised."""
+        if isinstance(answer, Ending):
+            self.saved = answer.saved
+            return answer.error
+        self.came_back = True
+        try:
+            self.saved = answer.saved()
+            return answer.error()
+        except NotPortable as error:
+            return error
 
     def outcome(self, timeout: float | None) -> Saved:
         """Wait, and return the saved names; like `result`, with the errors of this package.
@@ -82,12 +136,59 @@ class BlockFuture(Future[Saved]):
         except (TimeoutError, concurrent.futures.TimeoutError):
             raise BlockTimeout(self.where, timeout) from None
         if error is not None:
-            raise error
+            # The same exception is raised each time somebody asks, so what an earlier time added is dropped.
+            raise error.with_traceback(self._traceback)
         return self.saved
 
 
-def _ending(answer: Ending | Outcome) -> Ending:
-    return Ending(answer.saved(), answer.error()) if isinstance(answer, Outcome) else answer
+def submit(block: Block, executor: Executor, *, shares: bool, ships: bool) -> BlockFuture:
+    """Hand `block` to `executor`.
+
+    Args:
+        block: the block.
+        executor: what runs it.
+        shares: whether it runs on the caller's names, if it stays in this process.
+        ships: whether it is packed now, and not only if the executor pickles it.
+
+    Raises:
+        ExecutorShutDown: the executor takes no more work.
+        WorkerDied: the executor is broken already.
+    """
+    where = f"{block.filename}:{block.first_line}"
+    work = PortableBlock.of(block).outcome if ships else Work(block, shares)
+    try:
+        return BlockFuture(executor.submit(work), where)
+    except BrokenExecutor as said:
+        raise WorkerDied(where, said) from None
+    except RuntimeError as said:
+        raise ExecutorShutDown(where, executor, said) from None
+
+
+def finish(tracer: Tracer, future: BlockFuture, timeout: float | None) -> None:
+    """Wait for the block and bind what it saved for the caller, also when it raised half-way.
+
+    After a timeout nothing is bound: the block is still running.
+    """
+    try:
+        future.outcome(timeout)
+    finally:
+        if future.came_back:
+            tracer.block.take(future.saved)
+        if future.done():
+            tracer.write_back()
+
+
+async def finish_later(tracer: Tracer, future: BlockFuture, timeout: float | None) -> None:
+    """Wait for the block without blocking the event loop, then do as `finish`."""
+    import asyncio
+
+    done = asyncio.wrap_future(future)
+    await asyncio.wait([done], timeout=timeout)
+    if not done.done():
+        raise BlockTimeout(future.where, timeout)
+    if not done.cancelled():
+        done.exception()  # asked for, so that asyncio does not complain: `finish` raises it
+    finish(tracer, future, None)
 
 
 def _not_portable_in(error: BaseException | None) -> NotPortable | None:
