@@ -1,0 +1,236 @@
+"""One operation of a forward, from `attn.source.nn_functional_softmax_0.output` in a block.
+
+An operation has what a module has: `output`, `input`, `inputs`, `skip`, each to be read, assigned and edited in place.
+The input of an assignment, and of a `return`, is the value that is bound or returned.
+
+An operation may fire more than once in a run: in a loop, in a module that is called again, at every step of a
+generation. A request asks for the next firing, or in a loop over `tracer.iter` for that of the step; `operation[2]` is
+the third firing since the run began, and `for firing in operation` waits for one after the other until the model is
+done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from torch import nn
+
+from interp_components.errors import InterpError, OutsideTraceError, SourceNotAvailable
+from interp_components.interleaving import End, Location, Node, Run, Worker, current
+from interp_components.sources.listing import Kind, Listed
+from interp_components.sources.margin import one_line
+from interp_components.sources.slots import Guard, Slots
+
+if TYPE_CHECKING:
+    from interp_components.sources.source import DrilledSource, Source
+
+
+class Passing(Location):
+    """A place of an operation: its guard reports there."""
+
+    __slots__ = ("_end", "_operation")
+
+    def __init__(self, operation: Operation, end: Literal["inputs", "outputs", "callees"], name: str) -> None:
+        super().__init__(f"{operation.path}.{name}")
+        self._operation = operation
+        self._end = end
+
+    def attach(self, run: Run) -> None:
+        """Fill the operation's slot, in the forward that this run guards."""
+        guard = self._operation.guard(run)
+        getattr(guard, self._end).append(run.places[self])
+
+
+class _Ends:
+    """What a block reads and edits, of an operation or of one firing of it."""
+
+    path: str
+    _input: Passing
+    _output: Passing
+    _firing: int | None = None
+
+    def _read(self, location: Passing, what: str) -> Any:
+        worker = current(f"{self.path}.{what}")
+        if self._firing is None:
+            return worker.read(location)
+        with worker.pinned(self._firing):
+            return worker.read(location)
+
+    def _replace(self, location: Passing, value: Any, what: str) -> None:
+        worker = current(f"{self.path}.{what}")
+        if self._firing is None:
+            worker.replace(location, value)
+        else:
+            with worker.pinned(self._firing):
+                worker.replace(location, value)
+
+    @property
+    def output(self) -> Any:
+        """What the operation gives. Assign to let the forward go on with something else."""
+        return self._read(self._output, "output")
+
+    @output.setter
+    def output(self, value: Any) -> None:
+        self._replace(self._output, value, "output")
+
+    @property
+    def inputs(self) -> Any:
+        """The pair `(args, kwargs)` of the call; `((value,), {})` of an assignment."""
+        return self._read(self._input, "inputs")
+
+    @inputs.setter
+    def inputs(self, value: Any) -> None:
+        if not (isinstance(value, tuple) and [type(part) for part in value] == [tuple, dict]):
+            raise InterpError(
+                f"{self.path}.inputs was assigned {value!r}; it takes the pair of a call's arguments, "
+                f"`((positional, ...), {{keyword: ...}})`. To replace the first argument alone, assign `.input`."
+            )
+        self._replace(self._input, value, "inputs")
+
+    @property
+    def input(self) -> Any:
+        """The first argument of the call, positional or else by keyword; assign to replace it alone."""
+        args, kwargs = self._read(self._input, "input")
+        if not args and not kwargs:
+            raise InterpError(f"{self.path} is called without arguments, so it has no `.input`")
+        return args[0] if args else next(iter(kwargs.values()))
+
+    @input.setter
+    def input(self, value: Any) -> None:
+        args, kwargs = self._read(self._input, "input")
+        if args:
+            replaced = (value, *args[1:]), kwargs
+        elif kwargs:
+            replaced = args, {**kwargs, next(iter(kwargs)): value}
+        else:
+            raise InterpError(f"{self.path} is called without arguments, so it has no `.input` to replace")
+        self._replace(self._input, replaced, "input")
+
+    def skip(self, value: Any) -> None:
+        """Do not run the operation; the forward goes on with `value` as what it gave."""
+        worker = current(f"{self.path}.skip")
+        if self._firing is None:
+            worker.skip(self._input, value)
+        else:
+            with worker.pinned(self._firing):
+                worker.skip(self._input, value)
+
+
+class Firing(_Ends):
+    """One firing of an operation, `operation[2]`."""
+
+    def __init__(self, operation: Operation, firing: int) -> None:
+        self.path = operation.path
+        self._input = operation._input
+        self._output = operation._output
+        self._firing = firing
+
+    def __repr__(self) -> str:
+        """Path and number."""
+        return f"{self.path}[{self._firing}]"
+
+
+class Operation(_Ends):
+    """One call, assignment or `return` of a forward.
+
+    Attributes:
+        parent: the source it is an operation of.
+        name: its label.
+        line: the line of the file it stands in.
+        path: the source's path and the label.
+    """
+
+    def __init__(self, parent: Source, listed: Listed) -> None:
+        self.parent = parent
+        self.name = listed.name
+        self.line = listed.line
+        self.path = f"{parent.path}.{listed.name}"
+        self._listed = listed
+        self._input = Passing(self, "inputs", "input")
+        self._output = Passing(self, "outputs", "output")
+        self._callee = Passing(self, "callees", "fn")
+        self._drilled: DrilledSource | None = None
+
+    @property
+    def root(self) -> Node:
+        """The envoy at the top of the tree."""
+        return self.parent.root
+
+    def location(self, end: End) -> Location:
+        """The place before or after the operation."""
+        return self._output if end == "output" else self._input
+
+    def get(self, name: str) -> Node:
+        """What the operation calls, as `source`; an operation has nothing else below it.
+
+        Raises:
+            AttributeError: another name.
+        """
+        first, _, rest = name.partition(".")
+        if first != "source":
+            raise AttributeError(f"{self.path!r} has no {first!r}; what is inside the call is under `source`")
+        return self.source.get(rest) if rest else self.source
+
+    def guard(self, run: Run) -> Guard:
+        """The operation's guard in a run, which is asked from now on."""
+        return self.parent.guard(run, self.name)
+
+    @property
+    def source(self) -> DrilledSource:
+        """The operations of what this one calls: of the function that it is about to call in this run.
+
+        The block waits for the call, unless the call was drilled in this run already; all blocks of a run share the
+        drilled function. At later firings it is guarded again when the operation calls the same function.
+
+        Raises:
+            SourceNotAvailable: Outside of a trace, or the operation is no call of a Python function.
+        """
+        if self._listed.kind is not Kind.CALL:
+            raise SourceNotAvailable(f"{self.path} is {self._listed.kind.value}, and only a call has operations inside")
+        try:
+            worker = current(f"{self.path}.source")
+        except OutsideTraceError as error:
+            raise SourceNotAvailable(
+                f"{self.path}.source is there only while the model runs, since what the call runs is known when it is "
+                f"called. Ask for it inside `with model.trace(...):`; `print` shows it there."
+            ) from error
+        labelled = self._drill(worker).labelled
+        if self._drilled is None or self._drilled.labelled is not labelled:
+            self._drilled = self.parent.drilled(self, labelled)
+        return self._drilled
+
+    def _drill(self, worker: Worker) -> Slots:
+        """Return the slots of what the operation calls, waiting for the call when this run has not drilled it yet."""
+        guard = self.guard(worker.run)
+        if guard.below is not None:
+            return guard.below
+        visiting = worker.run.visiting
+        if visiting not in guard.inputs or worker.step not in (None, visiting.count):
+            worker.read(self._callee)
+        if isinstance(guard.callee, nn.Module):
+            raise SourceNotAvailable(
+                f"{self.path} calls a module, {type(guard.callee).__name__}; ask that module for its `source` instead"
+            )
+        try:
+            return guard.drill()
+        except SourceNotAvailable as error:
+            raise SourceNotAvailable(f"{self.path}.source cannot be had: {error}") from None
+
+    def __getitem__(self, firing: int) -> Firing:
+        """One firing, counted from 0 since the run began."""
+        if firing < 0:
+            raise IndexError(f"{self.path}[{firing}]: firings are counted from the front, the last is not known yet")
+        return Firing(self, firing)
+
+    def __iter__(self) -> Iterator[Firing]:
+        """Wait for one firing after the other, until the model is done."""
+        worker = current(f"iteration over {self.path}")
+        firing = 0
+        while worker.wait((self._input, firing)):
+            yield Firing(self, firing)
+            firing += 1
+
+    def __repr__(self) -> str:
+        """Path, what it is, and the line that it stands in."""
+        return f"{self.path}: {self._listed.kind.value} at {one_line(self.parent.labelled, self._listed)}"

@@ -1,0 +1,257 @@
+"""The operations of a forward, from `model.transformer.h[0].attn.source`.
+
+`print(module.source)` shows the code with a label beside every operation, in a trace or outside of one. In a block,
+`module.source.split_0` is an operation to be read and edited. The first request guards the module's forward for the run
+(see `rewrite`), as an instance attribute that goes with the run; every other module runs as it is.
+
+A forward that already runs cannot be guarded any more, so an operation has to be asked for before its module begins. An
+envoy that is always asked late (a block's own operations, after something inside the block) is prepared when anything
+in it is first asked for: `ModuleOutput.preparations` holds its `source.prepare`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from types import CodeType
+from typing import Any
+
+from torch import nn
+
+from interp_components import display
+from interp_components.errors import SourceNotAvailable
+from interp_components.interleaving import Node, Run, current
+from interp_components.sources.labelled import Labelled, label
+from interp_components.sources.margin import with_margin
+from interp_components.sources.operation import Operation
+from interp_components.sources.peel import Peeled, peel
+from interp_components.sources.slots import Guard, Slots
+
+# Run -> the slots of each module whose forward it guards. Entries go with the run, on every path; a run belongs to one
+# thread, and no thread looks at another's.
+_guarded: dict[Run, dict[nn.Module, Slots]] = {}
+
+
+class Source:
+    """The operations of one function.
+
+    Attributes:
+        parent: the envoy, or the operation, whose function it is.
+        path: the parent's path and `source`.
+    """
+
+    def __init__(self, parent: Node) -> None:
+        self.parent = parent
+        self.path = f"{parent.path}.source"
+
+    @property
+    def labelled(self) -> Labelled:
+        """The function's text, labels and guarded code."""
+        raise NotImplementedError
+
+    def guard(self, run: Run, name: str) -> Guard:
+        """The guard of the operation called `name` in a run, which is asked from now on."""
+        raise NotImplementedError
+
+    @property
+    def root(self) -> Node:
+        """The envoy at the top of the tree."""
+        return self.parent.root
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels of the operations, in order."""
+        return tuple(self.labelled.places)
+
+    def get(self, name: str) -> Node:
+        """The operation called `name`, or what is below it when the name goes on after a dot.
+
+        Raises:
+            AttributeError: There is none; the message lists them.
+        """
+        first, _, rest = name.partition(".")
+        operation: Operation = getattr(self, first)
+        return operation.get(rest) if rest else operation
+
+    def location(self, end: str) -> Any:
+        """A source is a way, and no place: it raises."""
+        raise SourceNotAvailable(f"{self.path} has no `{end}` of its own; name one of its operations before it")
+
+    def drilled(self, operation: Operation, labelled: Labelled) -> DrilledSource:
+        """The source of what an operation calls."""
+        return DrilledSource(operation, labelled)
+
+    def __getattr__(self, name: str) -> Operation:
+        """The operation called `name`; once found it is a plain attribute."""
+        if name.startswith("_") and not name[-1].isdigit():
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        labelled = self.labelled
+        place = labelled.places.get(name)
+        if place is None:
+            available = ", ".join(labelled.places) or "(none)"
+            near = display.suggestion(name, labelled.places)
+            raise AttributeError(f"{self.path!r} has no operation {name!r}{near}; available: {available}")
+        operation = self.__dict__[name] = Operation(self, labelled.operations[place])
+        return operation
+
+    def __iter__(self) -> Iterator[Operation]:
+        """The operations, in order."""
+        return iter([getattr(self, name) for name in self.names])
+
+    def __len__(self) -> int:
+        """How many operations there are."""
+        return len(self.labelled.operations)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether an operation is called `name`."""
+        return name in self.labelled.places
+
+    def __dir__(self) -> list[str]:
+        """The labels besides the source's own names."""
+        return [*super().__dir__(), *self.names]
+
+    def __repr__(self) -> str:
+        """The code with the labels in the margin."""
+        return f"{self.path}: {with_margin(self.labelled)}"
+
+
+class ModuleSource(Source):
+    """The operations of a module's forward.
+
+    Args:
+        parent: the module's envoy.
+        module: the module.
+    """
+
+    def __init__(self, parent: Node, module: nn.Module) -> None:
+        super().__init__(parent)
+        self._module = module
+
+    @property
+    def labelled(self) -> Labelled:
+        """The text, labels and guarded code of the module's forward.
+
+        Raises:
+            SourceNotAvailable: The forward has no Python source.
+        """
+        return self._read(_forward(self._module))[1]
+
+    def _read(self, forward: Any) -> tuple[Peeled, Labelled]:
+        try:
+            peeled = peel(forward)
+            return peeled, label(peeled.function)
+        except SourceNotAvailable as error:
+            raise SourceNotAvailable(f"{self.path} cannot be had: {error}") from None
+
+    def guard(self, run: Run, name: str) -> Guard:
+        """The guard of an operation in the forward that the run guards."""
+        slots = self._slots(run)
+        if name not in slots.labelled.places:
+            raise SourceNotAvailable(f"{self.path}.{name}: the module has been given another forward, without {name!r}")
+        if slots.missed is not None and self._is_too_late(run, slots.missed):
+            raise SourceNotAvailable(
+                f"{self.path}.{name} was asked for while {self.parent.path} was already running, without labels. "
+                f"Ask for an operation of it before anything that is inside of it, or give it an envoy class that says "
+                f"`sourced = True`, which labels it before it begins."
+            )
+        return slots.guard(name)
+
+    def prepare(self, run: Run) -> None:
+        """Guard the forward for the calls of this run that begin from now on, so that late requests find it guarded."""
+        self._slots(run)
+
+    def _slots(self, run: Run) -> Slots:
+        modules = _guarded.get(run)
+        if modules is None:
+            modules = _guarded[run] = {}
+            run.on_exit(partial(_close, run))
+        slots = modules.get(self._module)
+        if slots is None:
+            slots = self._install(run, modules)
+        return slots
+
+    def _install(self, run: Run, modules: dict[nn.Module, Slots]) -> Slots:
+        """Put the guarded forward on the module for the run."""
+        module = self._module
+        output = self.parent.location("output")
+        if output not in run.places:
+            run.attach(output)  # with what is around it: the block may go on to ask for that
+            if module in modules:
+                return modules[module]
+        is_accelerated = _is_accelerated(module)
+        peeled, labelled = self._read(_forward(module) if is_accelerated else run.forward_of(module))
+        slots = modules[module] = Slots(labelled)
+        if run.has_started and _is_running(run, peeled.function.__code__, module):
+            slots.missed = peeled.function.__code__
+        guarded = slots.guarding(peeled)
+        if is_accelerated:
+            run.on_exit(partial(module.__dict__.__setitem__, "_old_forward", module.__dict__["_old_forward"]))
+            module.__dict__["_old_forward"] = guarded
+        else:
+            run.replace_forward(module, guarded)
+        return slots
+
+    def _is_too_late(self, run: Run, missed: CodeType) -> bool:
+        """Whether the firing that is asked for belongs to the call that runs without guards."""
+        step = current(self.path).step
+        return (step is None or step <= run.forwards) and _is_running(run, missed, self._module)
+
+    def __reduce__(self) -> Any:
+        """A copy reads its own module's forward."""
+        return type(self), (self.parent, self._module)
+
+
+class DrilledSource(Source):
+    """The operations of what an operation calls, found when it called it.
+
+    Args:
+        parent: the operation.
+        labelled: what was found.
+    """
+
+    def __init__(self, parent: Operation, labelled: Labelled) -> None:
+        super().__init__(parent)
+        self._operation = parent
+        self._labelled = labelled
+
+    @property
+    def labelled(self) -> Labelled:
+        """The text, labels and guarded code of the function."""
+        return self._labelled
+
+    def guard(self, run: Run, name: str) -> Guard:
+        """The guard of an operation in the function, which this run has drilled."""
+        below = self._operation.guard(run).below
+        if below is None or below.labelled is not self._labelled:
+            raise SourceNotAvailable(
+                f"{self.path} was found in another run, and what a call runs may change: write "
+                f"`{self.path}.{name}` out in this block, so that this run looks what {self._operation.name} calls."
+            )
+        return below.guard(name)
+
+
+def _close(run: Run) -> None:
+    """Forget the run, and empty its slots."""
+    for slots in _guarded.pop(run).values():
+        slots.close()
+
+
+def _is_accelerated(module: nn.Module) -> bool:
+    """Whether accelerate stands in front of the forward, and calls what it keeps as `_old_forward`."""
+    return "_hf_hook" in module.__dict__ and "_old_forward" in module.__dict__
+
+
+def _forward(module: nn.Module) -> Any:
+    """Return the forward that holds the module's operations."""
+    return module.__dict__["_old_forward"] if _is_accelerated(module) else module.forward
+
+
+def _is_running(run: Run, code: CodeType, module: nn.Module) -> bool:
+    """Whether the model is inside the module's forward now, which has the given code."""
+    first = code.co_varnames[0] if code.co_varnames else ""
+    frame = run.main.gr_frame
+    while frame is not None:
+        if frame.f_code is code and frame.f_locals.get(first) is module:
+            return True
+        frame = frame.f_back
+    return False
