@@ -1,0 +1,14 @@
+"""The main door: `model = StandardizedTransformer("openai-community/gpt2")`."""
+
+from interp_components.model.failures import GuessedTokensWarning, LoadError, UnsupportedFamily
+from interp_components.model.inputs import InputError, TokenizerNeeded
+from interp_components.model.transformer import StandardizedTransformer
+
+__all__ = [
+    "GuessedTokensWarning",
+    "InputError",
+    "LoadError",
+    "StandardizedTransformer",
+    "TokenizerNeeded",
+    "UnsupportedFamily",
+]

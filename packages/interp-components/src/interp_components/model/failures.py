@@ -1,0 +1,138 @@
+"""What can go wrong on the way to a model, in words that say what was asked, what was found, and the way out."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+from transformers import PreTrainedConfig
+from transformers.utils.hub import is_offline_mode
+
+from interp_components.display import suggestion
+from interp_components.errors import InterpError
+
+_TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json")
+
+
+class LoadError(InterpError, OSError):
+    """There is no model where one was asked for, or it cannot be loaded."""
+
+
+class UnsupportedFamily(InterpError, NotImplementedError):
+    """No family describes the architecture of the model."""
+
+
+class GuessedTokensWarning(UserWarning):
+    """The way in which a file splits text is not known, so its tokens may differ from those it was trained with."""
+
+
+@contextmanager
+def of_loading(source: str, options: Mapping[str, Any]) -> Iterator[None]:
+    """Say in our words why transformers cannot load `source`; its own words follow as the cause."""
+    try:
+        yield
+    except OSError as error:
+        raise LoadError(_why_nothing_is_there(source, options, error)) from error
+
+
+def _why_nothing_is_there(source: str, options: Mapping[str, Any], error: OSError) -> str:
+    folder = Path(source)
+    if folder.is_dir():
+        return _why_not_in_folder(folder, error)
+    if source.startswith((".", "~", os.sep)) or source.count("/") > 1:
+        return f"there is no folder {source!r} (looked from {os.getcwd()!r})"
+    asked = f"{source!r}" + (f" at revision {options['revision']!r}" if options.get("revision") else "")
+    if is_offline_mode() or options.get("local_files_only"):
+        return (
+            f"{asked} is not in the local cache, and the hub may not be asked "
+            f"({'local_files_only=True' if options.get('local_files_only') else 'HF_HUB_OFFLINE is set'}). "
+            f"Give the path of a folder or of a .gguf file, or allow the hub once to fill the cache"
+        )
+    return (
+        f"cannot load {asked}: it is no folder here, and the hub did not give it. It may be misspelt, private or gated "
+        f"(log in with `hf auth login`), or the hub cannot be reached. transformers says: {_first_line(error)}"
+    )
+
+
+def _why_not_in_folder(folder: Path, error: OSError) -> str:
+    files = sorted(file.name for file in folder.iterdir())
+    packed = [name for name in files if name.endswith(".gguf")]
+    if packed:
+        return f"the folder {str(folder)!r} holds GGUF files: load one of them, as {str(folder / packed[0])!r}"
+    if "config.json" not in files:
+        return f"the folder {str(folder)!r} holds no config.json, so it is no saved model; it holds {files[:8]}"
+    return f"the folder {str(folder)!r} cannot be loaded. transformers says: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def has_tokenizer_files(source: str) -> bool:
+    """Whether a folder holds a tokenizer; a repository on the hub is not asked."""
+    return any((Path(source) / name).is_file() for name in _TOKENIZER_FILES)
+
+
+def broken_tokenizer(source: str, error: Exception) -> LoadError:
+    """The error for tokenizer files that are there and cannot be read."""
+    return LoadError(
+        f"the tokenizer in {source!r} cannot be loaded: {_first_line(error)}. "
+        f"Give another one as StandardizedTransformer(..., tokenizer=tokenizer)"
+    )
+
+
+def warn_of_guessed_pieces(path: Path, reason: str) -> None:
+    """Warn that transformers reads the tokenizer of a GGUF file, and splits text as GPT-2 does."""
+    warnings.warn(
+        f"{path.name}: {reason}, which is not known here. Its tokens are those that transformers makes of it, and can "
+        f"differ from the model's own. To be sure, give the tokenizer of the original model as tokenizer=.",
+        GuessedTokensWarning,
+        stacklevel=4,
+    )
+
+
+def needless_options(options: Mapping[str, Any]) -> TypeError:
+    """The error for loading options beside a module that is loaded already."""
+    names = ", ".join(f"{name}=" for name in options)
+    return TypeError(
+        f"{names} say how a model is loaded, and this one is loaded already: "
+        f"set them where the module is made, or give the name or folder of the model instead of the module"
+    )
+
+
+def config_of(module: nn.Module) -> PreTrainedConfig:
+    """The config of a transformers model, or of the one inside a wrapper.
+
+    Raises:
+        TypeError: There is none.
+    """
+    for candidate in module.modules():
+        config = getattr(candidate, "config", None)
+        if isinstance(config, PreTrainedConfig):
+            return config
+    raise TypeError(
+        f"a {type(module).__name__} has no transformers config, so there are no standard names for it: "
+        f"wrap it with interp_components.Envoy(module), which takes any torch module"
+    )
+
+
+def not_a_language_model(config: PreTrainedConfig, source: str) -> LoadError:
+    """The error for a config whose model does not predict the next token."""
+    return LoadError(
+        f"{source!r} is a {config.model_type!r} model, which does not predict the next token. "
+        f"Load it with transformers, and wrap it with interp_components.Envoy(module)"
+    )
+
+
+def unsupported_family(name: str, known: Sequence[str]) -> UnsupportedFamily:
+    """The error for an architecture that no family describes."""
+    return UnsupportedFamily(
+        f"no family describes the architecture {name!r}{suggestion(name, known)}. There are {', '.join(known)}: "
+        f"pass family= to use one of them, write one and register it with interp_components.families.register, or wrap "
+        f"the module under its native names with interp_components.Envoy(module)"
+    )

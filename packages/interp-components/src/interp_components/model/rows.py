@@ -1,0 +1,48 @@
+"""Rows of a batch: padding them to one length, and numbering their tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+Side: TypeAlias = Literal["left", "right"]
+
+
+@dataclass(frozen=True)
+class Padding:
+    """With what, and on which side, rows are made equally long.
+
+    The left is where a model that goes on from the last token wants it. What the token is does not matter to the
+    numbers, since padding is masked.
+    """
+
+    token: int = 0
+    side: Side = "left"
+
+
+def pad_rows(rows: Sequence[Tensor], fill: float, side: Side) -> Tensor:
+    """Stack rows [seq, ...] of different lengths into [batch, seq, ...]."""
+    longest = max(len(row) for row in rows)
+    return torch.stack([widen(row, longest - len(row), fill, side, axis=0) for row in rows])
+
+
+def widen(value: Tensor, by: int, fill: float, side: Side, axis: int) -> Tensor:
+    """Add `by` places of `fill` to one side of an axis."""
+    if by == 0:
+        return value
+    behind = [0, 0] * (value.ndim - 1 - axis)
+    return pad(value, [*behind, by, 0] if side == "left" else [*behind, 0, by], value=fill)
+
+
+def positions(mask: Tensor) -> Tensor:
+    """Number the tokens of each row from 0 on; padding gets 0, which nobody reads.
+
+    Args:
+        mask: attention mask [batch, seq], 1 for a token and 0 for padding.
+    """
+    return (mask.long().cumsum(-1) - 1).clamp(min=0) * mask.long()

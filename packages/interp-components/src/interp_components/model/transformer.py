@@ -1,0 +1,254 @@
+"""`StandardizedTransformer("openai-community/gpt2")`: a language model under standard names, ready to be traced.
+
+In order: the config is read, and says which family describes the model; the module tree is built without weights, with
+the family's names and components; the weights come on the first run. Inputs of a trace are read by `inputs`, those of
+several invokes are joined by `batches`.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import nn
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+from interp_components import families
+from interp_components.envoys import Envoy
+from interp_components.model import batches, failures
+from interp_components.model.generation import generate
+from interp_components.model.inputs import Prepared, Reader, with_positions
+from interp_components.model.origins import Ready, origin_of
+from interp_components.model.tokenizers import padding_of, ready_to_pad, without_prefix
+from interp_components.standard import Root
+from interp_components.standard.family import Family, Rename
+from interp_components.tracing import Trace, Traceable
+from interp_components.tracing.calls import Call
+from tracer_core import Backend
+
+
+class StandardizedTransformer(Root, Traceable):
+    """A transformers language model under standard names.
+
+    Args:
+        source: A name on the hub, a folder, a `.gguf` file, or a module that is loaded already (as it is, or wrapped by
+            peft or accelerate). `"toy"` is the small model that comes with this package.
+        family: The description of the architecture, or its name, in place of the one that the config names.
+        rename: Further names for modules, after the family's; the last of the same key wins.
+        envoys: Components by module class, path or alias, after the family's; the last of the same key wins.
+        tokenizer: A tokenizer to use as it is. By default the model's own is loaded when it is first needed, and pads
+            on the left.
+        tokenizer_kwargs: Options for loading the tokenizer.
+        dispatch: Whether to load the weights now, and not on the first run.
+        trust_remote_code: Whether code that comes with the model may run.
+        options: Anything that transformers' `from_pretrained` takes, and `device`.
+
+    Raises:
+        LoadError: There is no such model.
+        UnsupportedFamily: No family describes the architecture.
+    """
+
+    def __init__(
+        self,
+        source: str | Path | nn.Module,
+        *,
+        family: Family | str | None = None,
+        rename: Mapping[str | type[nn.Module], str | Sequence[str]] | None = None,
+        envoys: type[Envoy] | Mapping[str | type[nn.Module], type[Envoy]] | None = None,
+        tokenizer: PreTrainedTokenizerBase | None = None,
+        tokenizer_kwargs: Mapping[str, Any] | None = None,
+        dispatch: bool = False,
+        trust_remote_code: bool = False,
+        **options: Any,
+    ) -> None:
+        if trust_remote_code:
+            options["trust_remote_code"] = True
+        naming = (family, rename, envoys, tokenizer_kwargs)
+        self._recipe = {**dict(zip(_NAMING, naming, strict=True)), **options}
+        self._origin = origin_of(source, options)
+        self._tokenizer = tokenizer
+        self._tokenizer_options = dict(tokenizer_kwargs or {})
+        self._loading = threading.Lock()
+        self.is_dispatched = dispatch or isinstance(self._origin, Ready)
+        self.family = family_of(self._origin.config, family)
+        module = self._origin.load() if dispatch else self._origin.skeleton()
+        super().__init__(
+            module,
+            rename={**_at_root(self.family.RENAME, module), **(rename or {})},
+            envoys={**self.family.ENVOYS, **({"*": envoys} if isinstance(envoys, type) else envoys or {})},
+        )
+
+    def dispatch(self) -> None:
+        """Load the weights, if they are not loaded yet. Every envoy stays the one it was."""
+        with self._loading:
+            if not self.is_dispatched:
+                self._update(self._origin.load())
+                self.is_dispatched = True
+
+    # Tokens
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerBase | None:
+        """The tokenizer, loaded when it is first asked for; None when the model comes without one."""
+        if self._tokenizer is None:
+            loaded = self._origin.tokenizer(self._tokenizer_options)
+            self._tokenizer = None if loaded is None else ready_to_pad(loaded, self._tokenizer_options)
+        return self._tokenizer
+
+    @tokenizer.setter
+    def tokenizer(self, tokenizer: PreTrainedTokenizerBase | None) -> None:
+        self._tokenizer = tokenizer
+
+    @property
+    def add_prefix_false_tokenizer(self) -> PreTrainedTokenizerBase:
+        """A copy of the tokenizer that puts no space before the first word.
+
+        Raises:
+            TokenizerNeeded: There is no tokenizer.
+        """
+        return without_prefix(self._reader().needed_tokenizer("add_prefix_false_tokenizer"))
+
+    # Running
+
+    def trace(
+        self,
+        *inputs: Any,
+        fn: str | Callable[..., Any] | None = None,
+        strict: bool = False,
+        backend: Backend | None = None,
+        **kwargs: Any,
+    ) -> Trace:
+        """Run the model once on an input, with the block of the `with` statement.
+
+        Args:
+            inputs: A text, a list of texts, token ids, what a tokenizer returned, or a chat; nothing when the block has
+                `tracer.invoke(...)` blocks.
+            fn: Another function to run than the forward: the name of a method, or a callable.
+            strict: Whether an edit without effect is an error.
+            backend: What "run the block" means, see `tracer_core`.
+            kwargs: Keyword arguments of the model.
+        """
+        self.dispatch()
+        return super().trace(*inputs, fn=fn, strict=strict, backend=backend, **kwargs)
+
+    def generate(self, *inputs: Any, strict: bool = False, backend: Backend | None = None, **kwargs: Any) -> Trace:
+        """Let the model write on, one forward a token; `tracer.result` are the ids.
+
+        Args:
+            inputs: As for `trace`.
+            strict: Whether an edit without effect is an error.
+            backend: What "run the block" means, see `tracer_core`.
+            kwargs: Keyword arguments of transformers' `generate`.
+        """
+        self.dispatch()
+        run = partial(generate, self._module, self._reader().padding)
+        return Trace(self, run, inputs, kwargs, is_single=False, strict=strict, backend=backend)
+
+    def _prepare(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """One invoke's input as keyword arguments of the forward, on the model's device."""
+        return self._call(self._reader().read(inputs, kwargs))
+
+    def _batch(self, calls: Sequence[Call]) -> Call:
+        """Several invokes' inputs as one batch, padded to the longest."""
+        return self._call(batches.join([Prepared(call.kwargs, call.rows) for call in calls], self._reader().padding))
+
+    def _call(self, prepared: Prepared) -> Call:
+        arguments = prepared.arguments
+        if takes_positions(type(inner_model(self._module))):
+            arguments = with_positions(arguments)
+        device = self.device
+        if device is not None and device.type != "meta":  # where weights are kept elsewhere, accelerate moves inputs
+            arguments = {name: v.to(device) if torch.is_tensor(v) else v for name, v in arguments.items()}
+        return Call((), arguments, prepared.rows)
+
+    def _reader(self) -> Reader:
+        inner = inner_model(self._module)
+        embeddings: Any = inner.get_input_embeddings()  # Any: a Tensor or a Module to the type checker
+        vocabulary = int(embeddings.weight.shape[0])
+        return Reader(lambda: self.tokenizer, padding_of(self._tokenizer, inner.config, vocabulary), vocabulary)
+
+    # Settings
+
+    @property
+    def attn_implementation(self) -> str:
+        """How attention is computed: `"eager"`, `"sdpa"`. Assign to change it."""
+        return str(self.text_config._attn_implementation)
+
+    @attn_implementation.setter
+    def attn_implementation(self, implementation: str) -> None:
+        inner_model(self._module).set_attn_implementation(implementation)
+
+    # Copies
+
+    def __reduce__(self) -> Any:
+        """Made again as it was made: from its place, or around the module that it was given."""
+        return _again, (
+            type(self),
+            self._origin.source,
+            self.is_dispatched,
+            {**self._recipe, "tokenizer": self._tokenizer},
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> StandardizedTransformer:
+        """A model of its own; its weights are a copy of these as they are now."""
+        function, (kind, source, is_dispatched, recipe) = self.__reduce__()
+        if not self.is_dispatched:
+            return cast(StandardizedTransformer, function(kind, source, is_dispatched, recipe))
+        own = {name: recipe[name] for name in _NAMING}
+        return kind(copy.deepcopy(self._module, memo), tokenizer=self._tokenizer, **own)
+
+
+_NAMING = ("family", "rename", "envoys", "tokenizer_kwargs")
+
+
+def _again(
+    kind: type[StandardizedTransformer], source: str | Path | nn.Module, is_dispatched: bool, recipe: dict[str, Any]
+) -> StandardizedTransformer:
+    return kind(source, dispatch=is_dispatched, **recipe)
+
+
+def family_of(config: PreTrainedConfig, asked: Family | str | None) -> Family:
+    """The family that was asked for, or that the text part of the config names.
+
+    Raises:
+        UnsupportedFamily: None is known under the name.
+    """
+    if asked is not None and not isinstance(asked, str):
+        return asked
+    name = asked or config.get_text_config().model_type
+    found = families.lookup(name)
+    if found is None:
+        raise failures.unsupported_family(name, families.known())
+    return found
+
+
+def inner_model(module: nn.Module) -> PreTrainedModel:
+    """The transformers model: the module itself, or the first one inside what wraps it."""
+    return next(each for each in module.modules() if isinstance(each, PreTrainedModel))
+
+
+def _at_root(rename: Rename, module: nn.Module) -> dict[Any, Any]:
+    """A family's names, also bound on what wraps the model, so that `model.layers` is there with adapters too."""
+    inner = inner_model(module)
+    prefix = next(name for name, each in module.named_modules() if each is inner)
+    if not prefix:
+        return dict(rename)
+    paths = {
+        f"{prefix}.{key}": alias for key, alias in rename.items() if isinstance(key, str) and isinstance(alias, str)
+    }
+    return {**rename, **{path: alias for path, alias in paths.items() if "." not in alias}}
+
+
+@lru_cache(maxsize=64)
+def takes_positions(kind: type[PreTrainedModel]) -> bool:
+    """Whether the forward takes `position_ids` that number the tokens of a row; those of images and text differ."""
+    return (
+        "position_ids" in inspect.signature(kind.forward).parameters
+        and "pixel_values" not in kind.forward.__code__.co_varnames
+    )
