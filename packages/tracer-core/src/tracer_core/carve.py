@@ -25,8 +25,9 @@ from typing import NamedTuple
 from tracer_core import carve_selftest
 from tracer_core.carve_assembly import Emitted, assemble
 from tracer_core.carve_flow import Flow, flow
-from tracer_core.carve_instructions import CannotCarve, Cover, Instructions
+from tracer_core.carve_instructions import CannotCarve, Instructions
 from tracer_core.carve_names import Names
+from tracer_core.frames import Handler
 
 __all__ = ["CannotCarve", "CarvedBody", "carve"]
 
@@ -46,13 +47,13 @@ class CarvedBody(NamedTuple):
     code: CodeType
     """Takes no argument, or (`takes_first`) one; `co_freevars` names the cells that it needs, in order."""
     reads: frozenset[str]
-    """Names of the frame, of its namespace and of its globals that the body reads."""
+    """Names that the body, or a function in it, reads: of the frame, of its namespace, and globals of the body itself."""
     binds: frozenset[str]
     """Names that the body, or a function in it by `nonlocal`, binds or deletes."""
     takes_first: bool
     """Whether the code takes the first argument of the frame's function, which `super()` without arguments looks for."""
-    awaits: bool
-    """Whether the code makes a coroutine, because the body awaits."""
+    is_async: bool
+    """Whether the code makes a coroutine, since the body is that of an `async with`."""
 
 
 def carve(code: CodeType, enter_offset: int) -> CarvedBody:
@@ -77,15 +78,15 @@ def _carve(code: CodeType, enter_offset: int) -> CarvedBody:
     body = flow(instructions, enter_offset)
     names = Names(instructions, body)
     emitted = [*_beginning(instructions, body, names), *_middle(instructions, body, names)]
-    if body.awaits and instructions.dialect.wraps_stop_iteration:
+    if body.is_async and instructions.dialect.wraps_stop_iteration:
         emitted = _as_coroutine(emitted)
     assembled = assemble(emitted, code.co_firstlineno)
-    carved = code.replace(
+    carved = code.replace(  # type: ignore[call-arg]  # co_exceptiontable is of 3.11, mypy looks at 3.10
         co_argcount=len(names.parameters),
         co_posonlyargcount=0,
         co_kwonlyargcount=0,
         co_nlocals=len(names.variables),
-        co_flags=code.co_flags & ~_NOT_A_BODY | (inspect.CO_COROUTINE if body.awaits else 0),
+        co_flags=code.co_flags & ~_NOT_A_BODY | (inspect.CO_COROUTINE if body.is_async else 0),
         co_code=assembled.code,
         co_varnames=names.variables,
         co_cellvars=names.cells,
@@ -93,12 +94,12 @@ def _carve(code: CodeType, enter_offset: int) -> CarvedBody:
         co_linetable=assembled.line_table,
         co_exceptiontable=assembled.exception_table,
     )
-    return CarvedBody(carved, names.reads, names.binds, bool(names.parameters), body.awaits)
+    return CarvedBody(carved, names.reads, names.binds, bool(names.parameters), body.is_async)
 
 
 def _beginning(instructions: Instructions, body: Flow, names: Names) -> list[Emitted]:
     """Return what the function around begins with, for the names of the body."""
-    kept = {"RESUME", "RETURN_GENERATOR", "POP_TOP"} if body.awaits else {"RESUME"}
+    kept = {"RESUME", "RETURN_GENERATOR", "POP_TOP"} if body.is_async else {"RESUME"}
     emitted = [Emitted("COPY_FREE_VARS", len(names.free))] if names.free else []
     for item in instructions:
         if item.op in kept:
@@ -124,7 +125,7 @@ def _middle(instructions: Instructions, body: Flow, names: Names) -> Iterator[Em
 def _as_coroutine(emitted: list[Emitted]) -> list[Emitted]:
     """Return `emitted` with the handler that turns StopIteration into RuntimeError where no other one is (3.12+)."""
     resumed = next(number for number, item in enumerate(emitted) if item.op == "RESUME")
-    cover = Cover(0, 0, _STOP_ITERATION, 0, True)
+    cover = Handler(0, 0, _STOP_ITERATION, 0, True)
     return [
         *emitted[:resumed],
         *(item if item.cover else item._replace(cover=cover) for item in emitted[resumed:]),

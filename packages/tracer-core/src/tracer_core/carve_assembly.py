@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from itertools import accumulate, chain, groupby
 from typing import NamedTuple
 
-from tracer_core.carve_instructions import Cover, Position, is_backward
+from tracer_core.carve_instructions import Position, is_backward
+from tracer_core.frames import Handler
 
 NOWHERE: Position = (None, None, None, None)
 
@@ -26,8 +27,8 @@ class Emitted(NamedTuple):
     label: int | None = None
     """What `target` of another one may name."""
     target: int | None = None
-    cover: Cover | None = None
-    """Where its exceptions go; `handler` is a label."""
+    cover: Handler | None = None
+    """Where its exceptions go; `target` is a label."""
 
 
 class Assembled(NamedTuple):
@@ -88,7 +89,7 @@ def _exception_table(emitted: list[Emitted], index: dict[int, int], offsets: lis
         numbers = list(run)
         if cover is not None:
             start, stop = offsets[numbers[0]], offsets[numbers[-1] + 1]
-            row = (start, stop - start, offsets[index[cover.handler]], cover.depth << 1 | cover.lasti)
+            row = (start, stop - start, offsets[index[cover.target]], cover.depth << 1 | cover.lasti)
             encoded = [byte for value in row for byte in _big_endian(value)]
             table += bytes((encoded[0] | 128, *encoded[1:]))
     return bytes(table)

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tracer_core import frames
-from tracer_core.carve_instructions import ENDS, CannotCarve, Cover, Instruction, Instructions
+from tracer_core.carve_instructions import ENDS, CannotCarve, Instruction, Instructions
+from tracer_core.frames import Handler
 
 Stack = tuple["int | None", ...]
 """What the body has on the stack, bottom first: the slot of a variable that an inlined comprehension put aside (3.12+:
@@ -28,12 +29,12 @@ class Flow(NamedTuple):
     """Where the body begins."""
     stacks: dict[int, Stack]
     """Every place that belongs to the body, and the stack before it."""
-    covers: dict[int, Cover]
+    covers: dict[int, Handler]
     """Where exceptions of the body are handled inside it; `depth` counts from the body's own stack."""
     end: int | None
     """Where `__exit__` is called after the body; None when the body always raises or never ends."""
-    awaits: bool
-    """Whether the body awaits."""
+    is_async: bool
+    """Whether it is the body of an `async with`."""
 
 
 def flow(instructions: Instructions, enter: int) -> Flow:
@@ -43,26 +44,26 @@ def flow(instructions: Instructions, enter: int) -> Flow:
         CannotCarve: no `with` is entered there, or the body leaves by other ways than its end, or it yields.
     """
     entered = frames.enter_at(instructions.code.co_code, enter)
-    outer = instructions.cover(entered.after) if entered else None
+    outer = instructions.cover(_settled(instructions, entered.after)) if entered else None
     if entered is None or outer is None:
         raise CannotCarve("no `with` is entered there", instructions.line(enter))
     walk = _Walk(instructions, outer)
     start = walk.target(entered.after)
     walk.body(start)
-    awaits = walk.suspends(entered.is_async)
+    walk.refuse_yields(entered.is_async)
     if walk.end is not None and not _leads_on(instructions, walk.end, outer):
         raise CannotCarve(_LEAVES, instructions.line(walk.end))
-    return Flow(start, walk.stacks, walk.covers, walk.end, awaits)
+    return Flow(start, walk.stacks, walk.covers, walk.end, entered.is_async)
 
 
 class _Walk:
     """One walk through one body."""
 
-    def __init__(self, instructions: Instructions, outer: Cover) -> None:
+    def __init__(self, instructions: Instructions, outer: Handler) -> None:
         self.instructions = instructions
         self.outer = outer
         self.stacks: dict[int, Stack] = {}
-        self.covers: dict[int, Cover] = {}
+        self.covers: dict[int, Handler] = {}
         self.end: int | None = None
 
     def target(self, entered: int) -> int:
@@ -76,7 +77,7 @@ class _Walk:
             if place not in seen:
                 seen.add(place)
                 ahead += self._next(self.instructions.at(place), stack)
-        raise CannotCarve("the end of the `as` target is not found", self.instructions.line(entered))
+        raise CannotCarve("the end of the `as` target is not found", self._line(entered))
 
     def body(self, start: int) -> None:
         """Note every place of the body that begins at `start`."""
@@ -85,27 +86,22 @@ class _Walk:
             place, stack = ahead.pop()
             if place in self.stacks:
                 if self.stacks[place] != stack:
-                    raise CannotCarve("two paths meet with different stacks", self.instructions.line(place))
+                    raise CannotCarve("two paths meet with different stacks", self._line(place))
             elif not stack and self._is_exit(place):
                 if self.end not in {None, place}:
-                    raise CannotCarve(_LEAVES, self.instructions.line(place))
+                    raise CannotCarve(_LEAVES, self._line(place))
                 self.end = place
             else:
                 self.stacks[place] = stack
                 ahead += self._next(self.instructions.at(place), stack)
                 ahead += self._handler(place, stack)
 
-    def suspends(self, is_async: bool) -> bool:
-        """Tell whether the body awaits; refuse what suspends the function around it."""
-        yields = [place for place in sorted(self.stacks) if self.instructions.at(place).op == "YIELD_VALUE"]
-        if not yields:
-            return False
-        line = self.instructions.line(yields[0])
-        if not is_async:
-            raise CannotCarve("the block of a plain `with` cannot `yield` or `await`", line)
-        if any(self._is_generator_wrap(place) for place in self.stacks):
-            raise CannotCarve("the block cannot `yield`: it runs apart from the generator around it", line)
-        return True
+    def refuse_yields(self, is_async: bool) -> None:
+        """Refuse what suspends the function around the body; only that of an `async with` may wait."""
+        yields = [place for place in sorted(self.stacks) if self._suspends(place, is_async)]
+        if yields:
+            what = "`yield`s" if is_async else "`yield`s or `await`s"
+            raise CannotCarve(f"the block {what}, and runs apart from the function around it", self._line(yields[0]))
 
     def _next(self, instruction: Instruction, stack: Stack) -> Iterator[tuple[int, Stack]]:
         """Give the places that may come after `instruction`, each with its stack."""
@@ -121,7 +117,7 @@ class _Walk:
             return (*stack, arg)
         effect = instruction.effect(jump=jump)
         if -effect > len(stack) or (op in {"SWAP", "COPY"} and arg > len(stack)):
-            raise CannotCarve(_LEAVES, self.instructions.line(instruction.place))
+            raise CannotCarve(_LEAVES, self._line(instruction.place))
         if op == "SWAP":
             return (*stack[:-arg], stack[-1], *stack[len(stack) - arg + 1 : -1], stack[-arg])
         return stack[:effect] if effect < 0 else stack + (None,) * effect
@@ -129,25 +125,28 @@ class _Walk:
     def _handler(self, place: int, stack: Stack) -> Iterator[tuple[int, Stack]]:
         """Give the handler of exceptions at `place` when it belongs to the body, with the stack that it finds."""
         cover = self.instructions.cover(place)
-        if cover is None or cover.handler == self.outer.handler:
+        if cover is None or cover.target == self.outer.target:
             return
         depth = cover.depth - self.outer.depth
         if not 0 <= depth <= len(stack):
-            raise CannotCarve(_LEAVES, self.instructions.line(place))
+            raise CannotCarve(_LEAVES, self._line(place))
         self.covers[place] = cover._replace(depth=depth)
-        yield cover.handler, (*stack[:depth], *(None,) * (1 + cover.lasti))
+        yield cover.target, (*stack[:depth], *(None,) * (1 + cover.lasti))
 
     def _is_exit(self, place: int) -> bool:
         """Tell whether the call of `__exit__` that ends the block begins at `place`."""
         cover = self.instructions.cover(place)
-        return (cover is None or cover.handler != self.outer.handler) and _exit_call(
-            self.instructions, place
-        ) is not None
+        return (cover is None or cover.target != self.outer.target) and _exit_call(self.instructions, place) is not None
 
-    def _is_generator_wrap(self, place: int) -> bool:
-        """Tell whether an async generator wraps a value there that it is about to yield."""
+    def _suspends(self, place: int, is_async: bool) -> bool:
+        """Tell whether the instruction at `place` yields, not just waits; an async generator wraps what it yields."""
         instruction = self.instructions.at(place)
-        return instruction.op == "ASYNC_GEN_WRAP" or (instruction.op, instruction.arg) == ("CALL_INTRINSIC_1", 4)
+        if is_async:
+            return instruction.op == "ASYNC_GEN_WRAP" or (instruction.op, instruction.arg) == ("CALL_INTRINSIC_1", 4)
+        return instruction.op == "YIELD_VALUE"
+
+    def _line(self, place: int) -> int | None:
+        return self.instructions.line(place)
 
 
 def _after_await(instructions: Instructions, place: int) -> int:
@@ -175,7 +174,7 @@ def _exit_call(instructions: Instructions, place: int) -> int | None:
     return place
 
 
-def _leads_on(instructions: Instructions, end: int, outer: Cover) -> bool:
+def _leads_on(instructions: Instructions, end: int, outer: Handler) -> bool:
     """Tell whether the block that ends at `end` goes on where a swallowed exception goes on.
 
     A block whose only end is a `break` out of it has one call of `__exit__`, as a block that ends normally; but
@@ -185,7 +184,7 @@ def _leads_on(instructions: Instructions, end: int, outer: Cover) -> bool:
     if called is None:
         return False
     normal = instructions.at(_after_await(instructions, called)).following
-    place = outer.handler
+    place = outer.target
     while not instructions.at(place).op.endswith("IF_TRUE"):
         place = _after_await(instructions, instructions.at(place).following)
     swallowed = instructions.at(place).target
@@ -224,5 +223,5 @@ def _settled(instructions: Instructions, place: int) -> int:
 
 
 def _plain(op: str) -> str:
-    """Return `op` without what depends on the path to it: a handler's copy of LOAD_FAST is not BORROWed."""
-    return op.removesuffix("_BORROW")
+    """Return `op` without what depends on the path to it: whether a variable is bound for sure, or may be borrowed."""
+    return op.removesuffix("_BORROW").removesuffix("_CHECK")

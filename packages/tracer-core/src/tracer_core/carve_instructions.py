@@ -15,6 +15,9 @@ from itertools import islice
 from types import CodeType, MappingProxyType
 from typing import NamedTuple
 
+from tracer_core import frames
+from tracer_core.frames import Handler
+
 Position = tuple["int | None", "int | None", "int | None", "int | None"]
 """First line, last line, first column, last column: what `co_positions` gives for one code unit."""
 
@@ -102,18 +105,6 @@ class Instruction(NamedTuple):
         return dis.stack_effect(self.opcode, self.arg if self.opcode >= dis.HAVE_ARGUMENT else None, jump=jump)
 
 
-class Cover(NamedTuple):
-    """A row of the exception table: where an exception goes that is raised between `start` and `stop`."""
-
-    start: int
-    stop: int
-    handler: int
-    depth: int
-    """How much of the stack the handler finds."""
-    lasti: bool
-    """Whether the place of the exception is pushed below it."""
-
-
 class Instructions:
     """The instructions of one code object, decoded where they are asked for, never all of them."""
 
@@ -123,7 +114,7 @@ class Instructions:
         self.dialect = dialect()
         self._bytes = code.co_code
         self._known: dict[int, Instruction] = {}
-        self._covers = list(_covers(code.co_exceptiontable)) if sys.version_info >= (3, 11) else []
+        self._covers = frames.exception_table(code)
         self._starts = [cover.start for cover in self._covers]
 
     def at(self, place: int) -> Instruction:
@@ -140,10 +131,10 @@ class Instructions:
             yield instruction
             place = instruction.following
 
-    def cover(self, place: int) -> Cover | None:
+    def cover(self, place: int) -> Handler | None:
         """Return where an exception of the instruction at `place` goes, None when out of the function."""
         row = bisect_right(self._starts, place) - 1
-        return self._covers[row] if row >= 0 and place < self._covers[row].stop else None
+        return self._covers[row] if row >= 0 and place < self._covers[row].end else None
 
     def line(self, place: int) -> int | None:
         """Return the line of the instruction at `place`."""
@@ -198,16 +189,3 @@ def dialect() -> Dialect:
         name = f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
         raise CannotCarve(f"the bytecode of {name} is not known (known: CPython 3.11 to 3.15)")
     return known
-
-
-def _covers(table: bytes) -> Iterator[Cover]:
-    """Decode an exception table, ascending. Source: InternalDocs/exception_handling.md, CPython 3.11+."""
-    numbers: list[int] = []
-    value = 0
-    for byte in table:
-        value = value << 6 | byte & 63
-        if not byte & 64:
-            numbers.append(value)
-            value = 0
-    for start, size, handler, depth in zip(*[iter(numbers)] * 4, strict=True):
-        yield Cover(2 * start, 2 * (start + size), 2 * handler, depth >> 1, bool(depth & 1))
