@@ -87,7 +87,7 @@ def add_note(error: BaseException, note: str) -> None:
     if sys.version_info >= (3, 11):
         error.add_note(note)
     else:
-        error.__notes__ = [*getattr(error, "__notes__", ()), note]
+        error.__notes__ = [*getattr(error, "__notes__", ()), note]  # type: ignore[attr-defined]  # as 3.11 names them
 
 
 def out_of_order(asked: str, occurrence: int | None, last: str | None, found: str, ahead: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, cast, overload
+from typing import Any, ClassVar, TypeVar, cast, overload
 
 import torch
 from torch import nn
@@ -22,6 +22,7 @@ from interp_components.envoys.tree import Tree
 from interp_components.errors import InterpError
 from interp_components.interleaving import End, Location, Node, current
 from interp_components.properties import selection
+from interp_components.sources import ModuleSource
 
 Self = TypeVar("Self", bound="Envoy")
 
@@ -34,9 +35,17 @@ class Envoy:
         path: how the root is called in paths and messages.
         rename: further names for modules (see `aliases`).
         envoys: envoy classes by module class, path or alias (see `classes`).
+
+    Attributes:
+        path: native path from the root.
+        sourced: whether the operations of the forward are at hand as soon as anything in the module is asked for; else
+            they have to be asked for before the module begins.
     """
 
+    sourced: ClassVar[bool] = False
+
     _module: nn.Module
+    _source: ModuleSource
     path: str
 
     def __init__(
@@ -72,6 +81,9 @@ class Envoy:
 
     def _mounted(self) -> None:
         """Called when the envoy stands in its tree, and again when its module was exchanged; for subclasses."""
+        self._source = ModuleSource(self, self._module)
+        if self.sourced:
+            self._output.preparations = (self._source.prepare,)
 
     # Where it stands
 
@@ -106,7 +118,7 @@ class Envoy:
         """
         node: Node = self
         first, _, rest = name.partition(".")
-        node = cast(Node, self.source) if first == "source" else self._child(first)
+        node = self.source if first == "source" else self._child(first)
         return node.get(rest) if rest else node
 
     # What a block reads and edits
@@ -138,6 +150,11 @@ class Envoy:
     def input(self, value: Any) -> None:
         worker = current(self._input.path)
         worker.replace(self._input, selection.put("input", worker.read(self._input), None, value))
+
+    @property
+    def source(self) -> ModuleSource:
+        """The operations of the module's forward; `print` it to see them beside its code."""
+        return self._source
 
     def skip(self, value: Any) -> None:
         """Do not run the module; the model goes on with `value` as its output."""
@@ -249,7 +266,9 @@ class Envoy:
 
     def __iter__(self) -> Iterator[Envoy]:
         """The envoys of the child modules, as the module itself gives them."""
-        return iter([self._envoy_of(child) for child in self._module._modules.values() if child is not None])
+        known = self._tree.envoys
+        children = [child for child in self._module._modules.values() if child is not None]
+        return iter([known[child] if child in known else self._envoy_of(child) for child in children])
 
     def __len__(self) -> int:
         """The length of the wrapped module."""

@@ -5,7 +5,7 @@ greenlet, and as `place.report(value)` in the model's.
 """
 
 from interp_components.interleaving.gates import Forward
-from interp_components.interleaving.locations import Location, ModuleInput, ModuleOutput, Result
+from interp_components.interleaving.locations import RESULT, Location, ModuleInput, ModuleOutput
 from interp_components.interleaving.nodes import End, Node
 from interp_components.interleaving.places import Place, Skipped
 from interp_components.interleaving.receipts import Receipt
@@ -15,6 +15,7 @@ from interp_components.interleaving.runs import Run
 from interp_components.interleaving.workers import Pending, Worker, current
 
 __all__ = [
+    "RESULT",
     "Batch",
     "End",
     "Forward",
@@ -27,7 +28,6 @@ __all__ = [
     "Place",
     "Receipt",
     "Request",
-    "Result",
     "Rows",
     "Run",
     "Skipped",

@@ -1,57 +1,79 @@
-"""One gate per module and run, in front of the forward: the input is served and skipped here, a forward is replaced here.
+"""One gate per module and run, in front of the forward: inputs, skips, outputs and replaced forwards all pass here.
 
-The gate is the instance attribute `forward`, written into the module's own dict (`nn.Module.__setattr__` costs 2 us).
-torch looks `self.forward` up once per call, before any hook runs, so a gate serves the calls that begin after it.
+The gate is the instance attribute `forward`, written into the module's own dict (`nn.Module.__setattr__` costs 2 us). A
+gated module keeps torch's short way through `_call_impl`, which a hook would take from it. torch looks `self.forward` up
+once per call, so a gate serves the calls that begin after it was put up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import nn
 
 from interp_components.interleaving.places import Place, Skipped
+from interp_components.interleaving.seats import getcurrent
+
+if TYPE_CHECKING:
+    from interp_components.interleaving.runs import Run
 
 Forward = Callable[..., Any]
+
+# -1 outside of a backward pass. A forward that gradient checkpointing runs once more is no new occurrence.
+backward_id: Callable[[], int] = torch._C._current_graph_task_id
 
 
 class Gate:
     """What stands in front of a module's forward for a run.
 
     Attributes:
-        place: where the call is reported, None while nobody asked for the input.
         forward: what the gate lets the call through to.
-        returned: called after each return of the forward, for the run to count its steps.
+        before, after: where the call and what it returns are reported, None while nobody asked.
+        calls, returns: how many calls of the run have begun and ended here.
+        is_counted: these are all there were; False for a gate that was put up while the model ran.
+        returned: called after each return, for the run to count its steps.
     """
 
-    __slots__ = ("_displaced", "_is_open", "_module", "forward", "place", "returned")
+    __slots__ = (
+        "_attributes", "_displaced", "_entry", "_is_open", "after", "before", "calls", "forward", "is_counted",
+        "returned", "returns",
+    )  # fmt: skip
 
-    def __init__(self, module: nn.Module) -> None:
-        self._module = module
-        self._displaced: Forward | None = module.__dict__.get("forward")
-        self._is_open = False
-        self.place: Place | None = None
-        self.returned: Callable[[], None] | None = None
+    def __init__(self, run: Run, module: nn.Module) -> None:
         self.forward: Forward = module.forward
-        module.__dict__["forward"] = self._build()
-
-    def _build(self) -> Forward:
+        self.before: Place | None = None
+        self.after: Place | None = None
+        self.calls = self.returns = 0
+        self.is_counted = not run.has_started
+        self.returned: Callable[[], None] | None = None
+        self._is_open = False
+        self._attributes = attributes = module.__dict__
+        self._displaced: Forward | None = attributes["forward"] if "forward" in attributes else None  # noqa: SIM401  # a call less in what every request pays
         gate = self
 
         def forward(*args: Any, **kwargs: Any) -> Any:
-            if gate.place is not None:
-                served = gate.place.report((args, kwargs))
-                result = served.value if type(served) is Skipped else gate.forward(*served[0], **served[1])
-            else:
+            # Other threads, calls that a block makes itself, inner runs and a backward pass are not this run's forward.
+            if getcurrent() is not run.main or (gate.calls and backward_id() != -1):
+                return gate.forward(*args, **kwargs)
+            gate.calls += 1
+            if gate.before is None:
                 result = gate.forward(*args, **kwargs)
+            else:
+                served = gate.before.pass_by((args, kwargs))
+                result = served.value if type(served) is Skipped else gate.forward(*served[0], **served[1])
+            gate.returns += 1
+            if gate.after is not None:
+                result = gate.after.pass_by(result)
             if gate.returned is not None:
                 gate.returned()
             return result
 
         forward.__wrapped__ = self.forward  # type: ignore[attr-defined]  # inspect.signature looks through the gate
-        forward.__gate__ = self  # type: ignore[attr-defined]  # how a gate above finds out that this one is open
-        return forward
+        forward.__gate__ = gate  # type: ignore[attr-defined]  # how the gate above finds out that this one is open
+        self._entry: Forward | None = forward
+        attributes["forward"] = forward
 
     def remove(self) -> None:
         """Give the module its forward back.
@@ -59,10 +81,16 @@ class Gate:
         Two runs can hold gates on one module (two wrapped roots that share it) and end in either order: a gate that is
         not on top stays as an open door, and goes when the one above it does.
         """
-        self._is_open, self.place, self.returned = True, None, None
-        attributes = self._module.__dict__
-        while (gate := getattr(attributes.get("forward"), "__gate__", None)) is not None and gate._is_open:
-            if gate._displaced is None:
+        attributes, entry = self._attributes, self._entry
+        self.before = self.after = self.returned = self._entry = None
+        self._is_open = True
+        if self._displaced is None and "forward" in attributes and attributes["forward"] is entry:
+            del attributes["forward"]
+            return
+        top = attributes.get("forward")
+        while (gate := getattr(top, "__gate__", None)) is not None and gate._is_open:
+            top = gate._displaced
+            if top is None:
                 del attributes["forward"]
             else:
-                attributes["forward"] = gate._displaced
+                attributes["forward"] = top

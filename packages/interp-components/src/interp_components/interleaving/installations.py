@@ -1,8 +1,8 @@
-"""What a run installs on modules, and its removal: hooks, gates, forwards. Nothing of it stays after the run."""
+"""What a run installs on modules, and its removal: gates, hooks, forwards. Nothing of it stays after the run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 from torch import nn
@@ -11,49 +11,32 @@ from interp_components.interleaving.gates import Forward, Gate
 
 
 class Installation:
-    """Everything one run has put on modules."""
+    """Everything one run has put on modules.
 
-    def __init__(self) -> None:
-        self._gates: dict[nn.Module, Gate] = {}
-        self._hooks: list[tuple[MutableMapping[Any, Any], Hashable]] = []
-        self._removals: list[Callable[[], None]] = []
+    Attributes:
+        gates: the gate of each module that has one.
+    """
+
+    gates: dict[nn.Module, Gate]
+    _removals: list[Callable[[], object]]
 
     def hook(self, hooks: MutableMapping[Any, Any], hook: Callable[..., Any]) -> None:
-        """Put `hook` into a module's own hook dict, behind those that are there.
-
-        Straight into the dict: registering and removing a handle costs 1.6 us, this 0.05.
-        """
+        """Put `hook` into a module's own hook dict, behind those that are there."""
         hooks[hook] = hook
-        self._hooks.append((hooks, hook))
-
-    def gate(self, module: nn.Module) -> Gate:
-        """The gate in front of the forward of `module`."""
-        gate = self._gates.get(module)
-        if gate is None:
-            gate = self._gates[module] = Gate(module)
-        return gate
+        self._removals.append(lambda: hooks.pop(hook, None))
 
     def forward_of(self, module: nn.Module) -> Forward:
         """The forward that calls of `module` run now, behind the gate."""
-        gate = self._gates.get(module)
-        return module.forward if gate is None else gate.forward
+        return self.gates[module].forward if module in self.gates else module.forward
 
-    def replace_forward(self, module: nn.Module, forward: Forward) -> None:
-        """Let calls of `module` that begin from now on run `forward`."""
-        self.gate(module).forward = forward
-
-    def on_exit(self, remove: Callable[[], None]) -> None:
-        """Call `remove` at the end, on every path; it must not raise."""
+    def on_exit(self, remove: Callable[[], object]) -> None:
+        """Call `remove` when the run ends, on every path; it must not raise."""
         self._removals.append(remove)
 
     def remove(self) -> None:
-        """Take everything away again."""
-        for hooks, hook in self._hooks:
-            hooks.pop(hook, None)
-        for gate in self._gates.values():
-            gate.remove()
+        """Take everything away again, in the opposite order."""
         for remove in reversed(self._removals):
             remove()
-        self._hooks.clear()
-        self._gates.clear()
-        self._removals.clear()
+        for gate in self.gates.values():
+            gate.remove()
+        self.gates, self._removals = {}, []

@@ -4,9 +4,8 @@ A location exists as long as the envoy or operation that owns it and holds nothi
 `Place` (see `places`) when the first block asks for it: `attach` then makes the running model report there, and enters
 what it installed into the run, which takes everything away again on every path.
 
-Two locations exist per module. The output is reported by a forward hook, put straight into the module's own dict behind
-the hooks that are there, so that it sees what the model goes on with. The input is reported by the run's gate in front
-of the forward, behind all pre-hooks; only there a module can still be skipped.
+Two locations exist per module, and the run's gate in front of its forward reports both: the call behind all pre-hooks,
+where the module can still be skipped, and what it returns.
 """
 
 from __future__ import annotations
@@ -15,6 +14,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
+from torch.nn.modules import module as torch_module
+
+from interp_components.interleaving.gates import Gate
+from interp_components.interleaving.locks import lock_of
 
 if TYPE_CHECKING:
     from interp_components.interleaving.runs import Run
@@ -36,7 +39,7 @@ class Location:
         """Make the running model report here, by `run.places[self].report(value)`.
 
         Called once per run, when the place is first asked for, with the place already in `run.places`. The model may
-        be running. What is installed is entered into the run (`run.hook`, `run.replace_forward`, `run.on_exit`).
+        be running. What is installed is entered into the run (`ModuleOutput.gate`, `run.on_exit`).
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how the model reports at {self.path}")
 
@@ -50,7 +53,10 @@ class ModuleOutput(Location):
     Args:
         path: path of the module, without the end.
         module: the module.
-        parents: outputs of the modules that hold this one, more than one when it is shared.
+        parents: outputs of the modules that call this one, more than one when it is shared.
+
+    Attributes:
+        preparations: called when the module is gated, for what has to be in place before it starts.
     """
 
     __slots__ = ("module", "parents", "preparations")
@@ -61,25 +67,37 @@ class ModuleOutput(Location):
         self.parents = parents
         self.preparations: tuple[Callable[[Run], None], ...] = ()
 
-    def attach(self, run: Run) -> None:
-        """Hook the module, and the modules around it first.
+    def gate(self, run: Run) -> Gate:
+        """The module's gate in this run, put up now, with those of the modules around it, if it is not there.
 
-        A module that has started ignores a hook it is given, so what surrounds an asked place is hooked with it: the
-        block may go on to ask for the surrounding module's own output. `preparations` are what else has to be in place
-        before the module starts (an instrumented forward).
+        A call that has begun ignores a gate that is put up in front of it. The block may go on to ask for the output of
+        what surrounds the place it asked for first, so whatever surrounds it is gated with it.
         """
+        gates, module = run.gates, self.module
+        if module in gates:
+            return gates[module]
         for parent in self.parents:
-            if parent not in run.places:
-                run.attach(parent)
-        report = run.places[self].report
-
-        def hook(module: nn.Module, args: Any, output: Any) -> Any:
-            served = report(output)
-            return None if served is output else served
-
-        run.hook(self.module._forward_hooks, hook)
+            if parent.module not in gates:
+                parent.gate(run)
+        gate = gates[module] = Gate(run, module)
         for prepare in self.preparations:
             prepare(run)
+        return gate
+
+    def attach(self, run: Run) -> None:
+        """Let the gate report; behind hooks of others a hook does, so that it sees what the model goes on with."""
+        gate, place, module = self.gate(run), run.places[self], self.module
+        if gate.is_counted:
+            place.count, place.is_counted = gate.returns, True
+        if not (module._forward_hooks or torch_module._global_forward_hooks):
+            gate.after = place
+            return
+
+        def hook(module: nn.Module, args: Any, output: Any) -> Any:
+            served = place.report(output)
+            return None if served is output else served
+
+        run.hook(module._forward_hooks, hook)
 
 
 class ModuleInput(Location):
@@ -90,17 +108,25 @@ class ModuleInput(Location):
         output: the same module's output.
     """
 
-    __slots__ = ("output",)
+    __slots__ = ("_lock", "output")
 
     def __init__(self, path: str, output: ModuleOutput) -> None:
         super().__init__(f"{path}.input")
         self.output = output
+        self._lock: Any = None
+
+    def lock(self) -> Any:
+        """The lock that a run of the module holds."""
+        if self._lock is None:
+            self._lock = lock_of(self.output.module)
+        return self._lock
 
     def attach(self, run: Run) -> None:
-        """Put the run's gate in front of the forward, and hook the module and what is around it."""
-        if self.output not in run.places:
-            run.attach(self.output)
-        run.gate(self.output.module).place = run.places[self]
+        """Let the gate report the calls."""
+        gate, place = self.output.gate(run), run.places[self]
+        if gate.is_counted:
+            place.count, place.is_counted = gate.calls, True
+        gate.before = place
 
 
 class Result(Location):
@@ -108,8 +134,8 @@ class Result(Location):
 
     __slots__ = ()
 
-    def __init__(self) -> None:
-        super().__init__("result")
-
     def attach(self, run: Run) -> None:
         """Nothing to install."""
+
+
+RESULT = Result("result")

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import torch
-
-from interp_components.errors import RowsError, StopRun
+from interp_components.errors import RowsError
 from interp_components.interleaving.requests import Request
+from interp_components.interleaving.rows import join
 from interp_components.interleaving.seats import getcurrent
 
 if TYPE_CHECKING:
     from interp_components.interleaving.locations import Location
     from interp_components.interleaving.runs import Run
     from interp_components.interleaving.workers import Worker
-
-# -1 outside of a backward pass. A forward that gradient checkpointing runs once more is no new occurrence.
-_backward_id: Callable[[], int] = torch._C._current_graph_task_id
 
 
 class Skipped:
@@ -30,85 +26,80 @@ class Skipped:
 
 
 class Place:
-    """One location in one run.
+    """One location in one run; making it lets the model report there for the rest of the run.
 
     Attributes:
         count: how often the model has passed it.
         is_counted: whether `count` is known. A place first asked for while the model runs may have been passed unseen;
             its count is then set at the next passing, to the number of forwards completed by then.
         value: what is passing now.
+        waiting: the blocks parked here.
         watchers: called with the value the model goes on with, after all blocks (caches).
     """
 
     __slots__ = ("_skips", "_written", "count", "is_counted", "location", "run", "value", "waiting", "watchers")
 
-    def __init__(self, run: Run, location: Location, is_counted: bool) -> None:
+    def __init__(self, run: Run, location: Location) -> None:
         self.run = run
         self.location = location
         self.count = 0
-        self.is_counted = is_counted
+        self.is_counted = not run.has_started
         self.value: Any = None
         self.waiting: list[Worker] = []
         self.watchers: list[Callable[[Any], None]] = []
         self._skips: list[tuple[Worker, Any]] = []
         self._written: list[Request] = []
+        run.places[location] = self
+        location.attach(run)
+        if not self.is_counted:
+            run.late.append(self)
 
     def report(self, value: Any) -> Any:
-        """Serve everyone who waits for this passing; returns what the model goes on with.
+        """Serve everyone who waits for this passing, when it is one of the run; returns what the model goes on with.
 
-        Does nothing in other threads, in calls that a block makes itself, in inner runs and in a backward pass: a run
-        watches the one forward it started.
+        Does nothing in other threads, in calls that a block makes itself and in inner runs.
         """
+        return self.pass_by(value) if getcurrent() is self.run.main else value
+
+    def pass_by(self, value: Any) -> Any:
+        """The same for a caller who knows that it is a passing of the run."""
         run = self.run
-        if getcurrent() is not run.main or _backward_id() != -1:
-            return value
         if not self.is_counted:
-            self.count, self.is_counted = run.forwards, True
-        try:
-            if self.waiting:
-                value = self._serve(value)
-            if self.watchers:
-                for watcher in self.watchers:
-                    watcher(value.value if type(value) is Skipped else value)
-        finally:
-            self.count += 1
+            self.count, self.is_counted = max(self.count, run.forwards), True
+        if self.waiting:
+            outer, run.visiting, self.value = run.visiting, self, value
+            try:
+                self._serve(run)
+                value = self._skipped() if self._skips else self.value
+            finally:
+                run.visiting, self.value = outer, None
+                if self._written:
+                    self._written = []
+        if self.watchers:
+            self._show(value)
+        self.count += 1
+        if run.stopping is not None:
+            raise run.stopping
         return value
 
-    def _serve(self, value: Any) -> Any:
-        run = self.run
-        outer, run.visiting = run.visiting, self
-        self.value = value
-        stop: StopRun | None = None
-        try:
-            while (worker := self._take_ready()) is not None:
-                stop = self._resume(worker) or stop
-            if stop is not None:
-                raise stop
-            return self._skipped() if self._skips else self.value
-        finally:
-            run.visiting = outer
-            self.value = None
-            self._skips.clear()
-            self._written.clear()
+    def _serve(self, run: Run) -> None:
+        """Wake who waits for this passing, in the order of the blocks, until nobody does."""
+        waiting, count = self.waiting, self.count
+        at: int | None = 0
+        while at is not None:
+            at = None
+            for index, worker in enumerate(waiting):
+                wanted = worker.request.occurrence
+                if (wanted is None or wanted == count) and (at is None or worker.index < waiting[at].index):
+                    at = index
+            if at is not None:
+                ready = waiting[at]
+                del waiting[at]
+                run.resume(ready)
 
-    def _resume(self, worker: Worker) -> StopRun | None:
-        """Let `worker` go on; returns its wish to stop, so that the others are served before the model is left."""
-        try:
-            self.run.resume(worker)
-        except StopRun as wish:
-            return wish
-        return None
-
-    def _take_ready(self) -> Worker | None:
-        """The first worker, in the order of the blocks, that waits for this passing; it waits no longer."""
-        ready = None
-        for worker in self.waiting:
-            wanted = worker.request.occurrence
-            if (wanted is None or wanted == self.count) and (ready is None or worker.index < ready.index):
-                ready = worker
-        if ready is not None:
-            self.waiting.remove(ready)
-        return ready
+    def _show(self, value: Any) -> None:
+        for watcher in self.watchers:
+            watcher(value.value if type(value) is Skipped else value)
 
     def write(self, worker: Worker, value: Any, request: Request) -> None:
         """Let the model go on with `value` in the worker's rows."""
@@ -126,15 +117,17 @@ class Place:
 
     def _skipped(self) -> Skipped:
         """The value in place of the call, put together from the blocks that skip it."""
-        worker, value = self._skips[-1]
+        skips, self._skips = self._skips, []
+        worker, value = skips[-1]
         if worker.rows is None:
             return Skipped(value)
-        parts = {skipper.rows: part for skipper, part in self._skips if skipper.rows is not None}
+        batch = worker.rows.batch
+        parts = {skipper.rows: part for skipper, part in skips if skipper.rows is not None}
         rows = sorted(parts, key=lambda one: one.start)
-        if sum(one.size for one in rows) != worker.rows.batch.total:
+        if sum(one.size for one in rows) != batch.total:
             have = ", ".join(f"{one.start}-{one.start + one.size - 1}" for one in rows)
             raise RowsError(
-                f"{self.location.path} was skipped for rows {have} of {worker.rows.batch.total} only. The call is one for "
-                f"the whole batch, so a skip has to cover every row: skip in every invoke, or in one empty `invoke()`."
+                f"{self.location.path} was skipped for rows {have} of {batch.total} only. The call is one for the whole "
+                f"batch, so a skip has to cover every row: skip in every invoke, or in one empty `invoke()`."
             )
-        return Skipped(worker.rows.join([parts[one] for one in rows]))
+        return Skipped(join([parts[one] for one in rows]))

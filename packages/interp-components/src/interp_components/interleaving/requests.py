@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from enum import Enum
 from pathlib import Path
-from types import FrameType
 
 _PACKAGE = str(Path(__file__).parents[1])
 
@@ -46,7 +45,9 @@ class Request:
         self.rows = rows
         self.is_served = False
         self.seen = False
-        frame = user_frame(sys._getframe(1))
+        frame = sys._getframe(1)
+        while _ours[frame.f_code.co_filename] and frame.f_back is not None:
+            frame = frame.f_back
         self.filename = frame.f_code.co_filename
         self.line = frame.f_lineno
 
@@ -63,10 +64,3 @@ class _Ours(dict[str, bool]):
 
 
 _ours = _Ours()
-
-
-def user_frame(frame: FrameType) -> FrameType:
-    """The innermost frame at or above `frame` that is not of this package."""
-    while _ours[frame.f_code.co_filename] and frame.f_back is not None:
-        frame = frame.f_back
-    return frame

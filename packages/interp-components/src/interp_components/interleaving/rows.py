@@ -90,16 +90,17 @@ class Rows:
             )
         return torch.cat([whole[:first], part.to(whole), whole[first + count :]])
 
-    def join(self, parts: list[Any]) -> Any:
-        """The parts of all blocks, in the order of their rows, as one value for the whole batch."""
-        first = parts[0]
-        if isinstance(first, torch.Tensor):
-            return torch.cat(parts) if first.dim() else first
-        if isinstance(first, Mapping):
-            return rebuild(first, {key: self.join([part[key] for part in parts]) for key in first})
-        if isinstance(first, (tuple, list)):
-            return rebuild(first, [self.join(list(each)) for each in zip(*parts, strict=True)])
-        return first
+
+def join(parts: list[Any]) -> Any:
+    """The parts of all blocks, in the order of their rows, as one value for the whole batch."""
+    first = parts[0]
+    if isinstance(first, torch.Tensor):
+        return torch.cat(parts) if first.dim() else first
+    if isinstance(first, Mapping):
+        return rebuild(first, {key: join([part[key] for part in parts]) for key in first})
+    if isinstance(first, (tuple, list)):
+        return rebuild(first, [join(list(each)) for each in zip(*parts, strict=True)])
+    return first
 
 
 def map_tensors(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:

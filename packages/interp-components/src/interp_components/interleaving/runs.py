@@ -7,10 +7,7 @@ path, also when the block, the model or the user's Ctrl-C ends the run.
 
 from __future__ import annotations
 
-import threading
-import weakref
 from collections.abc import Callable, Sequence
-from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -18,26 +15,19 @@ import torch
 from torch import nn
 
 from interp_components.errors import StopRun, add_note
+from interp_components.interleaving.gates import Forward, Gate
 from interp_components.interleaving.installations import Installation
-from interp_components.interleaving.locations import Location, ModuleInput, Result
+from interp_components.interleaving.locations import RESULT, Location, ModuleInput
 from interp_components.interleaving.places import Place
 from interp_components.interleaving.requests import Kind, Request
 from interp_components.interleaving.rows import Batch
-from interp_components.interleaving.seats import GreenletExit, getcurrent, greenlet
+from interp_components.interleaving.seats import GreenletExit, getcurrent
 from interp_components.interleaving.workers import Worker
 
 T = TypeVar("T")
-
-# Root module -> its lock; lives as long as the module, any thread may add one. Re-entrant: a block may trace again.
-_locks: weakref.WeakKeyDictionary[nn.Module, Any] = weakref.WeakKeyDictionary()
-
-
-def lock_of(module: nn.Module) -> Any:  # threading.RLock is a function before Python 3.13
-    """The lock that a run over `module` holds, so that threads wait their turn."""
-    lock = _locks.get(module)
-    if lock is None:
-        lock = _locks.setdefault(module, threading.RLock())
-    return lock
+# A request takes each of them twice; the public `set_grad_enabled` is a class.
+is_grad_enabled = torch.is_grad_enabled
+set_grad_enabled = torch._C._set_grad_enabled
 
 
 class Run(Installation):
@@ -49,9 +39,10 @@ class Run(Installation):
         visiting: the place the model is parked at while a block runs; None while no place is being passed.
         requests: all requests so far, the receipt.
         edits: those of them that write or skip.
+        late: places first asked for when their passings could not be counted any more.
+        stopping: the wish of a block to leave the model, followed when the others have been served at this place.
         forwards: how many forwards of the root are completed.
         batch: the rows, None while there is one block or none brings its own.
-        result: the location of what the call returns.
         is_single: the call is one forward of the root. Otherwise its forwards are counted, as steps.
         has_started: the model runs or has run.
         has_returned: the model is done; only the result can still be served.
@@ -67,7 +58,8 @@ class Run(Installation):
     def __init__(
         self, root: ModuleInput, workers: Sequence[Worker], batch: Batch | None = None, is_single: bool = True
     ) -> None:
-        super().__init__()
+        self.gates = {}
+        self._removals = []
         self.root = root
         self.workers = list(workers)
         self.batch = batch
@@ -76,55 +68,60 @@ class Run(Installation):
         self.requests: list[Request] = []
         self.edits: list[Request] = []
         self.forwards = 0
-        self.result = Result()
+        self.stopping: StopRun | None = None
         self.has_started = False
         self.has_returned = False
         self.is_over = False
         self.is_single = is_single
-        self.main: greenlet = getcurrent()
-        self._late: list[Place] = []
+        self.late: list[Place] = []
         self._waiting_loops: list[Worker] = []
-        self._ready: list[Worker] = []
+        self._released: list[Worker] = []
         self._failed: BaseException | None = None
         self._failed_at: TracebackType | None = None
 
     def attach(self, location: Location) -> Place:
-        """Make the model report at `location` for the rest of the run."""
-        place = self.places[location] = Place(self, location, is_counted=not self.has_started)
-        if self.has_started:
-            self._late.append(place)
-        location.attach(self)
-        return place
+        """The location in this run; the model reports there from now on."""
+        return self.places[location] if location in self.places else Place(self, location)
+
+    def replace_forward(self, module: nn.Module, forward: Forward) -> None:
+        """Let calls of `module` that begin from now on run `forward`, behind the gate."""
+        if module not in self.gates:
+            self.gates[module] = Gate(self, module)
+        self.gates[module].forward = forward
 
     # Turns
 
     def resume(self, worker: Worker) -> None:
-        """Let a parked block go on until it parks again or is done, and after it those it released."""
-        self._turn(worker, worker.wake)
-        while self._ready:
-            released = self._ready.pop(0)
-            self._turn(released, released.wake)
+        """Let a parked block go on until it parks again or is done, and after it those it released.
+
+        Whether gradients are recorded is the block's own affair, and torch keeps it per thread, not per greenlet.
+        """
+        grad = is_grad_enabled()
+        if worker.grad_mode is not None and worker.grad_mode is not grad:
+            set_grad_enabled(worker.grad_mode)
+        worker.seat.switch()
+        if is_grad_enabled() is grad:
+            worker.grad_mode = None
+        else:
+            worker.grad_mode = not grad
+            set_grad_enabled(grad)
+        if worker.error is not None:
+            self._fail(worker)
+        while self._released:
+            self.resume(self._released.pop(0))
 
     def release(self, workers: Sequence[Worker]) -> None:
         """Let blocks that wait for nothing the model passes go on after the present turn."""
-        self._ready.extend(workers)
+        self._released.extend(workers)
 
-    def _turn(self, worker: Worker, turn: Callable[[], None]) -> None:
-        """One turn of a block. Whether gradients are recorded is the block's own: the mode is per thread, not greenlet."""
-        grad = torch.is_grad_enabled()
-        if worker.grad_mode is not None and worker.grad_mode is not grad:
-            torch._C._set_grad_enabled(worker.grad_mode)
-        turn()
-        left = torch.is_grad_enabled()
-        if left is grad:
-            worker.grad_mode = None
-        else:
-            worker.grad_mode = left
-            torch._C._set_grad_enabled(grad)
-        if worker.error is not None:
-            error = worker.take_error()
-            self._failed, self._failed_at = error, error.__traceback__
-            raise error
+    def _fail(self, worker: Worker) -> None:
+        """Raise what a block raised, unless it is the wish to stop."""
+        error = worker.take_error()
+        if isinstance(error, StopRun):
+            self.stopping = error
+            return
+        self._failed, self._failed_at = error, error.__traceback__
+        raise error
 
     def wait(self, worker: Worker, arrivals: Sequence[tuple[Place, int]]) -> bool:
         """Park `worker` until one of the places is passed for the given time; False when the model is done before."""
@@ -147,17 +144,21 @@ class Run(Installation):
 
     # The life of a run
 
-    def execute(self, call: Callable[[], T]) -> T | None:
-        """Run the blocks and `call`, which runs the model; returns what the call returned, None when it was stopped.
+    def execute(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T | None:
+        """Run the blocks and the function, which runs the model; returns what it returned, None when it was stopped.
 
         Raises:
             OutOfOrderError: a block waits for a place that the model did not come to any more.
             BaseException: whatever a block or the model raised.
         """
-        with lock_of(self.root.output.module):
+        with self.root.lock():
             self.main = getcurrent()
             try:
-                return self._execute(call)
+                self._start()
+                self.has_started = True
+                result = function(*args, **kwargs)
+                if self._failed is None:  # else the model caught what a block raised
+                    return self._finish(result)
             except StopRun:
                 self._cancel(None)
                 return None
@@ -169,23 +170,20 @@ class Run(Installation):
                 self._end()
         raise self._take_failure()
 
-    def _execute(self, call: Callable[[], T]) -> T:
+    def _start(self) -> None:
+        """Run every block until it waits for something."""
         if not self.is_single:
-            self.attach(self.root)
-            self.gate(self.root.output.module).returned = self._count_forward
+            self.root.output.gate(self).returned = self._count_forward
         for index, worker in enumerate(self.workers):
-            self._turn(worker, partial(worker.start, self, index))
-            while self._ready:
-                self.resume(self._ready.pop(0))
-        self.has_started = True
-        result = call()
-        if self._failed is not None:  # the model caught what a block raised
-            raise self._failed
-        return self._finish(result)
+            worker.prepare(self, index)
+            self.resume(worker)
+            if self.stopping is not None:
+                raise self.stopping
 
     def _count_forward(self) -> None:
+        """After a forward of the root: whoever wanted a late place in that step has missed it."""
         self.forwards += 1
-        for place in self._late:
+        for place in self.late:
             for worker in list(place.waiting):
                 step = worker.request.occurrence
                 if step is not None and step < self.forwards and not place.is_counted:
@@ -197,10 +195,10 @@ class Run(Installation):
         self.has_returned = True
         if self.is_single:
             self.forwards += 1
-        for worker in list(self._waiting_loops):
-            self.resume(worker)
-        if self.result in self.places:
-            result = self.places[self.result].report(result)
+        while self._waiting_loops:
+            self.resume(self._waiting_loops[0])
+        if RESULT in self.places:
+            result = self.places[RESULT].report(result)
         for worker in self.workers:
             while not worker.is_done:
                 self._refuse(worker, "the model is done")
@@ -208,24 +206,24 @@ class Run(Installation):
 
     def _refuse(self, worker: Worker, found: str) -> None:
         """Raise the order error in a waiting block, at its request, where it can be caught."""
-        error = worker.refusal(worker.request, found)
-        self._turn(worker, partial(worker.throw, error))
+        worker.refused = found
+        self.resume(worker)
 
-    def refuse(self, worker: Worker, location: Location) -> None:
-        """Answer a request made after the model is done."""
+    def check(self, worker: Worker, location: Location) -> None:
+        """Refuse a request made after the model is done."""
         if self.is_over:
             raise GreenletExit
-        if location is not self.result:
+        if location is not RESULT:
             request = Request(Kind.READ, location.path, worker.step, worker.index, None)
             raise worker.refusal(request, "the model is done")
 
     def _cancel(self, error: BaseException | None) -> None:
         """Unwind the blocks that are still parked. What they raise on the way is noted on the error, or is the error."""
         self.has_returned = self.is_over = True
-        self._ready.clear()
+        self._released.clear()
         for worker in self.workers:
-            while not worker.is_done and worker.is_parked:
-                worker.throw(GreenletExit())
+            while worker.is_parked:
+                worker.seat.throw(GreenletExit)
             if worker.error is not None:
                 late = worker.take_error()
                 if error is None:
@@ -242,6 +240,6 @@ class Run(Installation):
     def _end(self) -> None:
         """Take away everything that was installed, and let go of what only the run needed."""
         self.has_returned = self.is_over = True
-        self.remove()
-        for kept in (self.places, self.workers, self._late, self._waiting_loops, self._ready):
-            kept.clear()
+        if self.gates or self._removals:
+            self.remove()
+        self.places, self.workers, self.visiting = {}, [], None

@@ -13,12 +13,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from interp_components.errors import BarrierError, InterpError, OutOfOrderError, OutsideTraceError, out_of_order
+from interp_components.interleaving.places import Place
 from interp_components.interleaving.requests import Kind, Request
 from interp_components.interleaving.seats import GreenletExit, Seat, getcurrent, take
 
 if TYPE_CHECKING:
     from interp_components.interleaving.locations import Location
-    from interp_components.interleaving.places import Place
     from interp_components.interleaving.rows import Rows
     from interp_components.interleaving.runs import Run
 
@@ -41,12 +41,13 @@ class Worker:
         notes: memory for this run, for whoever needs some (drilled sources, held views).
         served: the request that was answered last.
         first_asked: where the first request since the present step of a loop began went, for the loop to wait there.
+        refused: why the request it is parked at cannot be served; it raises that when it wakes.
         error: what the block raised.
     """
 
     __slots__ = (
-        "_block", "_held", "_seat", "_traceback", "error", "first_asked", "grad_mode", "index", "is_done", "notes",
-        "request", "rows", "run", "served", "step",
+        "_block", "_held", "_traceback", "error", "first_asked", "grad_mode", "index", "is_done", "notes", "refused",
+        "request", "rows", "run", "seat", "served", "step",
     )  # fmt: skip
 
     run: Run
@@ -62,10 +63,11 @@ class Worker:
         self.first_asked: Location | None = None
         self.error: BaseException | None = None
         self.grad_mode: bool | None = None
+        self.refused: str | None = None
         self.is_done = False
         self._traceback: TracebackType | None = None
         self._held: list[Pending] = []
-        self._seat: Seat | None = None
+        self.seat: Any = None  # a Seat once it is prepared; greenlet ships no types
 
     # What a block asks for
 
@@ -88,7 +90,7 @@ class Worker:
         """The occurrence of `location` that a request made now would ask for."""
         if self.step is not None:
             return self.step
-        place = self.run.places.get(location) or self.run.attach(location)
+        place = self.run.attach(location)
         return place.count if place.is_counted else max(place.count, self.run.forwards)
 
     @contextmanager
@@ -108,7 +110,7 @@ class Worker:
         """Park until one of the passings comes; False when the model is done before."""
         if self._held:
             self.flush()
-        places = [(self.run.places.get(location) or self.run.attach(location), n) for location, n in arrivals]
+        places = [(self.run.attach(location), n) for location, n in arrivals]
         return self.run.wait(self, places)
 
     def watched(self, call: Callable[[], Any]) -> Any:
@@ -126,10 +128,10 @@ class Worker:
         """Be where the model passes `location`, parked until then."""
         run, step, rows = self.run, self.step, self.rows
         if run.has_returned:
-            run.refuse(self, location)
+            run.check(self, location)
         if self.first_asked is None:
             self.first_asked = location
-        place = run.places[location] if location in run.places else run.attach(location)
+        place = run.places[location] if location in run.places else Place(run, location)
         if self._held:
             self.flush()
         request = Request(kind, location.path, step, self.index, None if rows is None else (rows.start, rows.size))
@@ -140,8 +142,11 @@ class Worker:
             if step is not None and step < (place.count if place.is_counted else run.forwards):
                 found = f"it has been passed {place.count} times" if place.is_counted else f"step {step} is over"
                 raise self.refusal(request, found)
+            self.request = request
             place.waiting.append(self)
-            self.park(request)
+            run.main.switch()
+            if self.refused is not None:
+                raise self._refused(place)
         request.occurrence, request.is_served = place.count, True
         if kind is Kind.READ:
             request.seen = True
@@ -149,9 +154,21 @@ class Worker:
         return place, request
 
     def park(self, request: Request) -> None:
-        """Give the model its turn; returns when the run wakes this worker."""
+        """Give the model its turn; returns when the run wakes this worker.
+
+        Raises:
+            BarrierError: nobody wakes it any more.
+        """
         self.request = request
         self.run.main.switch()
+        if self.refused is not None:
+            raise self._refused(None)
+
+    def _refused(self, place: Place | None) -> InterpError:
+        found, self.refused = self.refused, None
+        if place is not None and self in place.waiting:
+            place.waiting.remove(self)
+        return self.refusal(self.request, found or "")
 
     def flush(self) -> None:
         """Carry the held edits back into what was served."""
@@ -171,40 +188,28 @@ class Worker:
 
     # How it is run
 
-    def start(self, run: Run, index: int) -> None:
-        """Run the block until it parks for the first time or is done."""
+    def prepare(self, run: Run, index: int) -> None:
+        """Take a seat, in which the first turn starts the block."""
         self.run, self.index = run, index
-        self._seat = take()
-        self._seat.start(self, self._run_block, run.main)
+        self.seat = take()
+        self.seat.assign(self, run.main)
 
     @property
     def is_parked(self) -> bool:
         """Whether the block has begun and is not done."""
-        return self._seat is not None
+        return self.seat is not None and not self.is_done
 
-    def wake(self) -> None:
-        """Go on from where the block is parked."""
-        assert self._seat is not None
-        self._seat.switch()
-
-    def throw(self, error: BaseException) -> None:
-        """Go on from where the block is parked by raising `error` there."""
-        assert self._seat is not None
-        self._seat.throw(error)
-
-    def _run_block(self) -> None:
+    def run_block(self) -> None:
         """The whole life of the block; what it raises is kept for the run."""
         try:
             self._block()
             if self._held:
                 self.flush()
         except GreenletExit:
-            self._held.clear()
+            self._held = []
         except BaseException as error:
             self.error, self._traceback = error, error.__traceback__
-        finally:
-            self.is_done, self._seat = True, None
-            self.notes.clear()
+        self.is_done, self.notes = True, {}
 
     def take_error(self) -> BaseException:
         """What the block raised, with the frames of the block alone."""

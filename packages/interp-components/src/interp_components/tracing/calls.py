@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -11,27 +11,44 @@ from interp_components.errors import BatchError
 from interp_components.interleaving.rows import describe, rebuild
 
 
-class Call(NamedTuple):
-    """Arguments of the model, and how many rows of a batch they are.
+class Call:
+    """Arguments of the model.
 
-    Attributes:
+    Args:
         args: positional arguments.
         kwargs: keyword arguments.
-        rows: 0 when they hold no input, only options.
+        has_input: whether they hold something to run on, or only options.
+        rows: how many rows of a batch they are; None to count the first tensor's when it is asked for.
     """
 
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    rows: int
+    __slots__ = ("_rows", "args", "has_input", "kwargs")
+
+    def __init__(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], has_input: bool = True, rows: int | None = None
+    ) -> None:
+        self.args = args
+        self.kwargs = kwargs
+        self.has_input = has_input
+        self._rows = rows
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a batch the call is, 0 when it has no input."""
+        if self._rows is None:
+            self._rows = (_rows((*self.args, *self.kwargs.values())) or 1) if self.has_input else 0
+        return self._rows
+
+
+NO_CALL = Call((), {}, has_input=False)
 
 
 def as_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-    """The arguments as they are; their rows are those of the first tensor in them, one when there is none."""
-    rows = _rows((*args, *kwargs.values()))
-    return Call(args, kwargs, rows or (1 if args else 0))
+    """The arguments as they are. Keyword arguments without a tensor among them are options."""
+    return Call(args, kwargs, True if args else _rows(tuple(kwargs.values())) > 0)
 
 
 def _rows(values: Sequence[Any]) -> int:
+    """The rows of the first tensor in `values`, 0 when there is none."""
     for value in values:
         if isinstance(value, torch.Tensor):
             return value.shape[0] if value.dim() else 1
@@ -57,7 +74,7 @@ def join(calls: Sequence[Call]) -> Call:
             )
     args = tuple(_join([call.args[at] for call in calls], f"argument {at}") for at in range(len(first.args)))
     kwargs = {name: _join([call.kwargs[name] for call in calls], name) for name in first.kwargs}
-    return Call(args, kwargs, sum(call.rows for call in calls))
+    return Call(args, kwargs, rows=sum(call.rows for call in calls))
 
 
 def _join(parts: list[Any], name: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from interp_components.errors import (
@@ -18,9 +19,9 @@ from interp_components.errors import (
     NoEffectWarning,
     StopRun,
 )
-from interp_components.interleaving import Batch, Receipt, Rows, Run, Worker, current
+from interp_components.interleaving import RESULT, Batch, Receipt, Rows, Run, Worker, current
 from interp_components.tracing.barriers import Barrier
-from interp_components.tracing.calls import Call
+from interp_components.tracing.calls import NO_CALL, Call
 from interp_components.tracing.steps import Loop, Steps
 from tracer_core import Backend, Tracer
 
@@ -63,10 +64,12 @@ class Trace(Tracer):
 
     # How it runs
 
-    def execute(self) -> None:
+    def execute(self, code: CodeType | None = None) -> None:
         """Run the block, or the invokes written in it, together with the model."""
+        if code is not None:
+            self.block.replace_code(code)
         try:
-            if self._call.rows:
+            if self._call.has_input:
                 self._interleave(self._call, [Worker(self.block.run)], None)
             else:
                 self.block.run()
@@ -78,18 +81,16 @@ class Trace(Tracer):
     def _run_invokes(self) -> None:
         invokes, model = self._invokes, self._model
         assert model is not None
-        calls = [invoke.call for invoke in invokes if invoke.call.rows]
+        calls = [invoke.call for invoke in invokes if invoke.call.has_input]
         if not calls:
             raise BatchError(
                 f"{model.path}.trace() has no input to run on: give one to `trace(...)`, or write "
                 f"`with tracer.invoke(...):` blocks in it."
             )
         call = calls[0] if len(calls) == 1 else model._batch(calls)
-        options = [self._call.kwargs, *(invoke.call.kwargs for invoke in invokes if not invoke.call.rows)]
-        call = Call(
-            call.args, {**call.kwargs, **{name: value for each in options for name, value in each.items()}}, call.rows
-        )
-        self._interleave(call, *self._workers(invokes, calls))
+        options = [self._call.kwargs, *(invoke.call.kwargs for invoke in invokes if not invoke.call.has_input)]
+        more = {name: value for each in options for name, value in each.items()}
+        self._interleave(Call(call.args, {**call.kwargs, **more}), *self._workers(invokes, calls))
 
     def _workers(self, invokes: Sequence[Invoke], calls: Sequence[Call]) -> tuple[list[Worker], Batch | None]:
         """A worker for each invoke; with rows of its own when there is more than one input."""
@@ -110,7 +111,7 @@ class Trace(Tracer):
             workers = [*(Worker(edit.run) for edit in model._edits), *workers]
         run = self._run = Run(model._input, workers, batch, self._is_single)
         try:
-            run.execute(lambda: function(*call.args, **call.kwargs))
+            run.execute(function, *call.args, **call.kwargs)
         finally:
             self._steps = run.forwards
         if run.edits:
@@ -133,14 +134,13 @@ class Trace(Tracer):
         """Let go of the model and the inputs: the tracer may be kept for its receipt."""
         self._model = None
         self._function = _gone
-        self._call = Call((), {}, 0)
-        self._invokes.clear()
+        self._call, self._invokes = NO_CALL, []
 
     # What a block asks of it
 
     def invoke(self, *args: Any, **kwargs: Any) -> Invoke:
         """One more input of the batch; its block sees its own rows. Without an input it sees the whole batch."""
-        if self._run is not None or self._model is None or self._call.rows:
+        if self._run is not None or self._model is None or self._call.has_input:
             raise NestedRunError(
                 "Cannot invoke while the model is already running. Write `with model.trace() as tracer:` without an "
                 "input, and every input in a `with tracer.invoke(...):` of its own."
@@ -170,7 +170,7 @@ class Trace(Tracer):
         """What the traced call returns: for `generate` the ids. A block that reads it waits for the end."""
         worker = current("tracer.result")
         with worker.pinned(None):
-            return worker.read(worker.run.result)
+            return worker.read(RESULT)
 
     @property
     def steps(self) -> int:
@@ -191,7 +191,7 @@ class Invoke(Tracer):
         self._trace: Trace | None = trace
         self.call = call
 
-    def execute(self) -> None:
+    def execute(self, code: CodeType | None = None) -> None:
         """Hand the block to the trace, which runs it when all are there."""
         trace, self._trace = self._trace, None
         assert trace is not None
