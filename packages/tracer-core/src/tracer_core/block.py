@@ -145,7 +145,7 @@ class Block:
         """Return a run of the block on cells of its own that hold `values`."""
         return Apart(self.recipe.compiled(frozenset(values)), values, self._globals)
 
-    def __call__(self, **names: Any) -> Saved:
+    def __call__(self, /, **names: Any) -> Saved:
         """Run the block with other values for some of the names it reads, and return the names it saved.
 
         Neither the caller's names nor those of the block itself change, so any number of threads may call. A name not

@@ -35,6 +35,7 @@ from tracer_core.body import FIRST, SAVE, UNPACKED, VALUE, Position, Survey
 from tracer_core.carve import CarvedBody
 
 _OUTER = ".tracer_core"
+_BODY = ".body"
 _FUTURE = 0
 for _name in __import__("__future__").all_feature_names:
     _FUTURE |= getattr(__import__("__future__"), _name).compiler_flag
@@ -89,6 +90,8 @@ def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool,
     takes_first = found.uses_super and "__class__" in code.co_freevars and code.co_argcount > 0
     qualname = qualified_name(code)
     line = block[0].lineno
+    # A function that has a variable of its own name: the name is given afterwards.
+    name = _BODY if qualname in known else qualname
     header: list[ast.stmt] = []
     if nonlocals:
         header.append(ast.Nonlocal(names=nonlocals, **_at(line)))
@@ -96,12 +99,14 @@ def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool,
         header.append(ast.Global(names=global_names, **_at(line)))
     body = [*header, *block] if header or not _is_docstring(block) else [ast.Pass(**_at(block[0].lineno)), *block]
     make = ast.AsyncFunctionDef if is_async else ast.FunctionDef
-    inner: ast.stmt = _def(make, qualname, [FIRST] if takes_first else [], body, line)
+    inner: ast.stmt = _def(make, name, [FIRST] if takes_first else [], body, line)
     private = private_class(code)
     if private is not None:
-        inner = _class(private, [ast.Global(names=[qualname], **_at(1)), inner])
-    compiled = _compile(_outer([*known, SAVE, UNPACKED, VALUE], [ast.Global(names=[qualname], **_at(1)), inner]), code)
-    made = _find(compiled, qualname)
+        inner = _class(private, [ast.Global(names=[name], **_at(1)), inner])
+    compiled = _compile(_outer([*known, SAVE, UNPACKED, VALUE], [ast.Global(names=[name], **_at(1)), inner]), code)
+    made = _find(compiled, name)
+    if name != qualname:
+        made = _renamed(made, name, qualname)
     if kind is Kind.MODULE:
         made = _renamed(made, f"{qualname}.<locals>.", "")
     made = made.replace(co_name=code.co_name)
@@ -247,4 +252,4 @@ def from_carved(carved: CarvedBody, kind: Kind) -> Body:
     """
     if kind is Kind.MODULE:
         kind = Kind.NAMESPACE
-    return Body(carved.code, kind, tuple(sorted(carved.binds)), carved.binds, carved.takes_first, carved.awaits)
+    return Body(carved.code, kind, tuple(sorted(carved.binds)), carved.binds, carved.takes_first, carved.is_async)

@@ -8,11 +8,8 @@ each is also the builtin error it is by nature, so `except ValueError` and `exce
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CodeType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from tracer_core.skip_settrace import Displaced
+from types import CodeType, FrameType
+from typing import Any
 
 
 class TracerError(Exception):
@@ -47,7 +44,7 @@ class ExitTracingException(Exception):  # noqa: N818 - control flow, not an erro
     """Leaves a `with` block before anything of it runs. Control flow: `Tracer.__exit__` always takes it."""
 
     local_trace: Callable[..., Any] | None
-    displaced: Displaced
+    displaced: Callable[..., Any] | None
 
 
 def place(code: CodeType, line: int) -> str:
@@ -99,10 +96,10 @@ def ran_in_place(code: CodeType, line: int) -> TracerError:
     )
 
 
-def suspended(code: CodeType, line: int) -> TraceSuspended:
-    """Return the error for a block that would run in place because Python reports no events."""
+def suspended(frame: FrameType) -> TraceSuspended:
+    """Return the error for the block that `frame` enters, which would run in place because Python reports no events."""
     return TraceSuspended(
-        f"The block at {place(code, line)} cannot be held back here: this code runs inside a trace, profile or "
+        f"The block at {place(frame.f_code, frame.f_lineno)} cannot be held back here: this code runs inside a trace, profile or "
         "monitoring callback (a debugger's prompt, for instance), where Python reports no events. Nothing of the "
         "block was run. Run it outside of the callback."
     )

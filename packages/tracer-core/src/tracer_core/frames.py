@@ -212,13 +212,10 @@ def position(code: CodeType, offset: int) -> tuple[int | None, int | None, int |
 
 
 if V311:
-    _set_handled = ctypes.pythonapi.PyErr_SetHandledException
-    _set_handled.argtypes = [ctypes.py_object]
-    _set_handled.restype = None
-
-    def set_handled(error: BaseException | None) -> None:
-        """Make `error` what `sys.exc_info()` and a bare `raise` see, in the frame that runs."""
-        _set_handled(error)
+    # Makes an exception, or None, what `sys.exc_info()` and a bare `raise` see in the frame that runs.
+    set_handled = ctypes.pythonapi.PyErr_SetHandledException
+    set_handled.argtypes = [ctypes.py_object]
+    set_handled.restype = None
 
 else:
     _set_exc_info = ctypes.pythonapi.PyErr_SetExcInfo

@@ -28,7 +28,6 @@ class Recipe(NamedTuple):
     filename: str
     first_line: int
     item: int
-    function: str
     qualname: str
     private: str | None
     flags: int
@@ -43,12 +42,14 @@ class Recipe(NamedTuple):
         private = compiling.private_class(code)
         if body.kind is Kind.NAMESPACE and qualname != "<module>":
             private = qualname.rpartition(".")[2]
+            qualname = f"{qualname}.<class body>"
+        elif private and not frames.V311:
+            qualname = f"{private}.{qualname}"  # 3.10 knows no more of it, and newer versions find the class there
         return cls(
             "".join(lines[node.lineno - 1 : node.end_lineno]),
             code.co_filename,
             node.lineno,
             item.index,
-            code.co_name,
             qualname,
             private,
             code.co_flags & compiling._FUTURE,
@@ -105,7 +106,7 @@ def _code_around(recipe: Recipe, names: frozenset[str]) -> CodeType:
     variables = tuple(sorted(names - {"__class__"}))
     changes: dict[str, Any] = {
         "co_filename": recipe.filename,
-        "co_name": recipe.function,
+        "co_name": recipe.qualname.rpartition(".")[2],
         "co_flags": _nothing.__code__.co_flags | recipe.flags,
         "co_varnames": variables,
         "co_nlocals": len(variables),
@@ -131,7 +132,7 @@ class Apart:
         self.body = body
         self.first = (values[FIRST],) if body.takes_first else ()
         self.cells = {
-            name: scope._CONSTANTS.get(name) or (CellType(values[name]) if name in values else CellType())
+            name: scope.CONSTANTS.get(name) or (CellType(values[name]) if name in values else CellType())
             for name in body.code.co_freevars
         }
         self.function = FunctionType(body.code, names, None, None, tuple(self.cells.values()))
@@ -139,7 +140,7 @@ class Apart:
 
     def run(self) -> None:
         """Run the block, an asynchronous one in an event loop of its own, and let out what it raises."""
-        token = saving._scope.set(self.scope)
+        token = saving.RUNNING.set(self.scope)
         try:
             complete(self.function(*self.first))
         finally:

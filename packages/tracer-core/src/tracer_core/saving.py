@@ -38,6 +38,7 @@ class Scope:
     __slots__ = ("bound", "depth", "marks")
 
     def __init__(self, around: Scope | None = None) -> None:
+        """Open a scope inside the one `around`, whose marks it shares."""
         if around is None:
             self.depth = 1
             self.marks: dict[int, Any] = {}
@@ -55,29 +56,28 @@ class Scope:
 
 
 # Key: none; value: the scope of the trace that runs in this context; lives from the call of a backend to its return.
-_scope: ContextVar[Scope | None] = ContextVar("tracer_core.saving", default=None)
+RUNNING: ContextVar[Scope | None] = ContextVar("tracer_core.saving", default=None)
 
 
 def current() -> Scope | None:
     """Return the scope of the trace that is running, or None."""
-    return _scope.get()
+    return RUNNING.get()
 
 
 def depth() -> int:
     """Return how many traces are running around the caller, 0 outside of any."""
-    scope = _scope.get()
+    scope = RUNNING.get()
     return 0 if scope is None else scope.depth
 
 
-def enter() -> tuple[Scope, Token[Scope | None]]:
-    """Open the scope of a trace; hand the second value to `leave`."""
-    scope = Scope(_scope.get())
-    return scope, _scope.set(scope)
+def enter() -> Token[Scope | None]:
+    """Open the scope of a trace, inside the one that is open; hand what it returns to `leave`."""
+    return RUNNING.set(Scope(RUNNING.get()))
 
 
 def leave(token: Token[Scope | None]) -> None:
     """Close the scope that `enter` opened; the marks go with the outermost one."""
-    _scope.reset(token)
+    RUNNING.reset(token)
 
 
 @singledispatch
@@ -88,7 +88,7 @@ def detached(value: Any) -> Any:
 
 def mark(value: T) -> T:
     """Mark `value` to be handed back if a trace is running; outside of one nothing would read the mark, so none is kept."""
-    scope = _scope.get()
+    scope = RUNNING.get()
     if scope is not None:
         scope.marks[id(value)] = value
     return value
@@ -102,7 +102,7 @@ def save(value: T, copy: bool = False) -> T:
     Raises:
         SaveOutsideTrace: No trace is running.
     """
-    scope = _scope.get()
+    scope = RUNNING.get()
     if scope is None:
         raise errors.save_outside()
     if copy:
@@ -119,6 +119,6 @@ def save_method(value: Any, **options: Any) -> Any:
 
 def unpacked(saved: Any, **names: Any) -> None:
     """Remember the `names` that `a, b = save(...)` bound, if `saved` is marked."""
-    scope = _scope.get()
+    scope = RUNNING.get()
     if scope is not None and id(saved) in scope.marks:
         scope.bound.update(names)

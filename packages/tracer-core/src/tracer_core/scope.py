@@ -15,7 +15,7 @@ from tracer_core import frames, saving
 from tracer_core.body import SAVE, UNPACKED
 from tracer_core.compile import Kind
 
-_CONSTANTS = {SAVE: CellType(saving.save_method), UNPACKED: CellType(saving.unpacked)}
+CONSTANTS = {SAVE: CellType(saving.save_method), UNPACKED: CellType(saving.unpacked)}
 _OPTIMIZED = 1  # CO_OPTIMIZED: the variables are slots of the frame, not entries of a mapping
 
 
@@ -31,10 +31,12 @@ def cells(names: tuple[str, ...], frame: FrameType, shared: dict[str, CellType])
     values = frame.f_locals
     found: dict[str, CellType] = {}
     for name in names:
-        cell = shared.get(name) or _CONSTANTS.get(name)
-        if cell is None:
-            cell = CellType(values[name]) if name in values else _enclosing(name, frame)
-        found[name] = cell
+        if name in shared:
+            found[name] = shared[name]
+        elif name in values:
+            found[name] = CellType(values[name])
+        else:
+            found[name] = CONSTANTS[name] if name in CONSTANTS else _enclosing(name, frame)
     return found
 
 
@@ -56,8 +58,8 @@ def push_result(frame: FrameType, names: dict[str, Any], saved_names: frozenset[
 
     `saved_names` are the names that the block binds by a save: see `saving.Scope.returns`.
     """
-    scope = saving.current()
-    if scope is not None and scope.depth == 1:
-        names = {name: value for name, value in names.items() if scope.returns(name, value, saved_names)}
+    running = saving.RUNNING.get()
+    if running is not None and running.depth == 1:
+        names = {name: value for name, value in names.items() if running.returns(name, value, saved_names)}
     if names:
         frames.write_locals(frame, names)

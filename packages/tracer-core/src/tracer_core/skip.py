@@ -25,13 +25,12 @@ class Way(NamedTuple):
 
     arm: Callable[[FrameType, int], ExitTracingException]
     disarm: Callable[[FrameType, ExitTracingException], None]
-    is_suspended: Callable[[], bool]
 
 
-_LINE = Way(skip_monitoring.arm_line, skip_monitoring.disarm_line, skip_monitoring.is_suspended)
-_INSTRUCTION = Way(skip_monitoring.arm_instruction, skip_monitoring.disarm_instruction, skip_monitoring.is_suspended)
-_TRACED_LINE = Way(skip_settrace.arm_line, skip_settrace.disarm, skip_settrace.is_suspended)
-_TRACED_INSTRUCTION = Way(skip_settrace.arm_instruction, skip_settrace.disarm, skip_settrace.is_suspended)
+_LINE = Way(skip_monitoring.arm_line, skip_monitoring.disarm_line)
+_INSTRUCTION = Way(skip_monitoring.arm_instruction, skip_monitoring.disarm_instruction)
+_TRACED_LINE = Way(skip_settrace.arm_line, skip_settrace.disarm_line)
+_TRACED_INSTRUCTION = Way(skip_settrace.arm_instruction, skip_settrace.disarm_instruction)
 
 
 def way(code: CodeType, offset: int, *, starts_line: bool) -> Way:

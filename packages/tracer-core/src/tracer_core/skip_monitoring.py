@@ -16,6 +16,7 @@ import threading
 from types import CodeType, FrameType
 from typing import Any
 
+from tracer_core import errors
 from tracer_core.errors import ExitTracingException
 
 _monitoring: Any = getattr(
@@ -36,6 +37,14 @@ _tools: dict[str, int] = {}
 
 # Held from subscribing instruction events until the signal is raised, so that no other thread subscribes in between.
 _instruction_lock = threading.RLock()
+
+
+# What the start of the probe was heard with; empty outside of arming.
+_heard: dict[CodeType, int] = {}
+
+
+def _probe() -> None:
+    """Do nothing, watched: unheard inside an event callback, where Python reports no further events."""
 
 
 def _tool(kind: str) -> int | None:
@@ -102,7 +111,15 @@ def _on_instruction(code: CodeType, offset: int) -> Any:
 
 
 def arm_line(frame: FrameType, offset: int) -> ExitTracingException:
-    """Make the arrival of `frame` at `offset`, where a line begins, raise the returned signal."""
+    """Make the arrival of `frame` at `offset`, where a line begins, raise the returned signal.
+
+    Raises:
+        TraceSuspended: Python reports no events here.
+    """
+    _probe()
+    if not _heard:
+        raise errors.suspended(frame)
+    _heard.clear()
     signal = ExitTracingException()
     signal.local_trace = frame.f_trace
     _armed[frame] = offset, signal
@@ -110,7 +127,15 @@ def arm_line(frame: FrameType, offset: int) -> ExitTracingException:
 
 
 def arm_instruction(frame: FrameType, offset: int) -> ExitTracingException:
-    """Make the arrival of `frame` at `offset` raise the returned signal."""
+    """Make the arrival of `frame` at `offset` raise the returned signal.
+
+    Raises:
+        TraceSuspended: Python reports no events here.
+    """
+    _probe()
+    if not _heard:
+        raise errors.suspended(frame)
+    _heard.clear()
     signal = ExitTracingException()
     signal.local_trace = frame.f_trace
     _instruction_lock.acquire()
@@ -135,20 +160,3 @@ def disarm_instruction(frame: FrameType, signal: ExitTracingException) -> None:
         _instruction_lock.release()
     if signal.local_trace is not None:
         frame.f_trace = signal.local_trace
-
-
-# What the probe's start event was heard with; empty again after each look.
-_heard: dict[CodeType, int] = {}
-
-
-def _probe() -> None:
-    """Do nothing, watched."""
-
-
-def is_suspended() -> bool:
-    """Return whether this thread is inside an event callback, where Python reports no further events."""
-    _probe()
-    if _heard:
-        _heard.clear()
-        return False
-    return True

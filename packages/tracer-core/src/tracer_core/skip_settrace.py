@@ -17,18 +17,8 @@ from collections.abc import Iterator
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
+from tracer_core import errors
 from tracer_core.errors import ExitTracingException
-
-
-class Displaced:
-    """The trace functions and settings that arming replaced."""
-
-    __slots__ = ("is_foreign", "opcodes", "tracer")
-
-    def __init__(self, frame: FrameType) -> None:
-        self.tracer = sys.gettrace()
-        self.is_foreign = not isinstance(self.tracer, (FunctionType, MethodType, type(None)))
-        self.opcodes = frame.f_trace_opcodes
 
 
 def _nothing(frame: FrameType, event: str, argument: Any) -> None:
@@ -42,20 +32,20 @@ def _between(inner: FrameType | None, outer: FrameType) -> Iterator[FrameType]:
         inner = inner.f_back
 
 
-def arm_line(frame: FrameType, offset: int) -> ExitTracingException:
-    """Make the arrival of `frame` at `offset`, where a line begins, raise the returned signal."""
-    return _arm(frame, offset, False)
+def arm_line(frame: FrameType, offset: int, *, opcodes: bool = False) -> ExitTracingException:
+    """Make the arrival of `frame` at `offset`, where a line begins, raise the returned signal.
 
-
-def arm_instruction(frame: FrameType, offset: int) -> ExitTracingException:
-    """Make the arrival of `frame` at `offset` raise the returned signal."""
-    return _arm(frame, offset, True)
-
-
-def _arm(frame: FrameType, offset: int, opcodes: bool) -> ExitTracingException:
+    Raises:
+        TraceSuspended: Python reports no events here.
+    """
+    tracer = sys.gettrace()
+    if (tracer is not None or sys.getprofile() is not None) and _is_suspended(tracer):
+        raise errors.suspended(frame)
     signal = ExitTracingException()
     signal.local_trace = frame.f_trace
-    signal.displaced = displaced = Displaced(frame)
+    signal.displaced = tracer
+    if tracer is not None:
+        _take_off(tracer, frame)
 
     # A plain function: a callable object costs 1.7 microseconds more (3.11).
     def leave(frame: FrameType, event: str, argument: Any) -> Any:
@@ -63,31 +53,54 @@ def _arm(frame: FrameType, offset: int, opcodes: bool) -> ExitTracingException:
             raise signal
         return leave
 
-    if displaced.is_foreign:
-        sys.settrace(None)
-        for own in _between(sys._getframe(), frame):
-            own.f_trace = None
-            displaced.tracer(own, "return", None)  # type: ignore[misc]  # foreign, so not None
     frame.f_trace = leave
     if opcodes:
         frame.f_trace_opcodes = True
-    if displaced.tracer is None or displaced.is_foreign:
+    if tracer is None or _is_foreign(tracer):
         sys.settrace(_nothing)
     return signal
 
 
-def disarm(frame: FrameType, signal: ExitTracingException) -> None:
+def arm_instruction(frame: FrameType, offset: int) -> ExitTracingException:
+    """Make the arrival of `frame` at `offset` raise the returned signal.
+
+    Raises:
+        TraceSuspended: Python reports no events here.
+    """
+    return arm_line(frame, offset, opcodes=True)
+
+
+def disarm_line(frame: FrameType, signal: ExitTracingException) -> None:
     """Undo arming, whether the signal was raised or not."""
-    displaced = signal.displaced
     frame.f_trace = signal.local_trace
-    frame.f_trace_opcodes = displaced.opcodes
-    if displaced.is_foreign:
+    tracer = signal.displaced
+    if tracer is not None and _is_foreign(tracer):
         for own in reversed(list(_between(sys._getframe(), frame))):
-            displaced.tracer(own, "call", None)
-    sys.settrace(displaced.tracer)
+            tracer(own, "call", None)
+    sys.settrace(tracer)
 
 
-# What the probe was called with; empty again after each look.
+def disarm_instruction(frame: FrameType, signal: ExitTracingException) -> None:
+    """Undo arming, whether the signal was raised or not."""
+    frame.f_trace_opcodes = False
+    disarm_line(frame, signal)
+
+
+def _is_foreign(tracer: object) -> bool:
+    """Return whether `tracer` is not written in Python, and so gets the events of all frames, whatever their own hooks."""
+    return not isinstance(tracer, (FunctionType, MethodType))
+
+
+def _take_off(tracer: Any, frame: FrameType) -> None:
+    """Make a foreign `tracer` believe that our frames have returned."""
+    if _is_foreign(tracer):
+        sys.settrace(None)
+        for own in _between(sys._getframe(), frame):
+            own.f_trace = None
+            tracer(own, "return", None)
+
+
+# What the probe was called with; empty outside of a look.
 _heard: list[str] = []
 
 
@@ -99,11 +112,8 @@ def _probe() -> None:
     """Do nothing, traced."""
 
 
-def is_suspended() -> bool:
+def _is_suspended(tracer: Any) -> bool:
     """Return whether this thread is inside a trace or profile function, where Python reports no further events."""
-    tracer = sys.gettrace()
-    if tracer is None and sys.getprofile() is None:
-        return False
     sys.settrace(_listen)
     try:
         _probe()

@@ -22,6 +22,7 @@ from tracer_core.deferrable import Deferrable
 from tracer_core.scope import kind as scope_kind
 
 _IN_PLACE = InPlaceBackend()
+_RUNNING = saving.RUNNING
 _STEPS = frozenset({"source", "parse", "build", "compile"})
 _STAYS = frozenset({"backend", "block", "_entry", "_signal"})
 
@@ -155,22 +156,30 @@ class Tracer(Deferrable):
 
     def __enter__(self) -> Any:
         """Capture the block and see to it that Python leaves it before its first statement."""
-        self._enter(sys._getframe(1))
+        self._arm(sys._getframe(1))
         return self
 
-    def _enter(self, frame: FrameType) -> None:
+    def _arm(self, frame: FrameType) -> None:
         block = self._entry
         if block is None:
-            self._capture(frame)
-            block = self.block
-        elif not capture.is_entering(frame, block):
+            site = self._sites.get((id(frame.f_code), frame.f_lasti))
+            if site is None:
+                self._capture(frame)
+                block = self.block
+                site = block.site
+                frame = block.frame  # type: ignore[assignment]  # just captured
+            else:
+                self.block = self._entry = block = Block(site, frame)
+        elif capture.is_entering(frame, block):
+            frame, site = block.frame, block.site  # type: ignore[assignment]  # not left yet
+        else:
             raise errors.not_a_with(frame.f_code, frame.f_lineno)
-        way = block.site.way
-        if way is not None:
-            if way.is_suspended():
-                self._entry = None
-                raise errors.suspended(frame.f_code, frame.f_lineno)
-            self._signal = way.arm(block.frame, block.site.skip_offset)  # type: ignore[arg-type]
+        if site.way is not None:
+            try:
+                self._signal = site.way.arm(frame, site.skip_offset)
+            except errors.TraceSuspended:
+                self._entry = block.frame = None
+                raise
 
     def __exit__(
         self,
@@ -182,7 +191,7 @@ class Tracer(Deferrable):
         block = self._leave(exc_value)
         if block is None:
             return False
-        _, token = saving.enter()
+        token = _RUNNING.set(saving.Scope(_RUNNING.get()))
         try:
             block.open(self)
             self.backend(self)
@@ -191,7 +200,7 @@ class Tracer(Deferrable):
             error.__traceback__ = tracebacks.visible(error.__traceback__)
             raise
         finally:
-            saving.leave(token)
+            _RUNNING.reset(token)
             self._entry = block.frame = None
         return True
 
@@ -210,7 +219,7 @@ class Tracer(Deferrable):
         block = self._leave(exc_value)
         if block is None:
             return False
-        _, token = saving.enter()
+        token = _RUNNING.set(saving.Scope(_RUNNING.get()))
         try:
             block.open(self)
             answer = self.backend(self)
@@ -220,7 +229,7 @@ class Tracer(Deferrable):
             error.__traceback__ = tracebacks.visible(error.__traceback__)
             raise
         finally:
-            saving.leave(token)
+            _RUNNING.reset(token)
             self._entry = block.frame = None
         return True
 

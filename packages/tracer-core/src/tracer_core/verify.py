@@ -35,7 +35,7 @@ def _shift(name: str) -> int:
     return 2 if name == "IMPORT_NAME" and frames.V315 else 0
 
 
-_WORDS = (
+_UNCOMPARED = (
     "JUMP RESUME CACHE EXTENDED_ARG PUSH_NULL COPY_FREE_VARS MAKE_CELL LOAD_CLOSURE GEN_START POP_ SWAP COPY ROT_ DUP_ "
     "RETURN MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE BUILD_TUPLE LOAD_FAST_AND_CLEAR TO_BOOL NOT_TAKEN PUSH_EXC_INFO RERAISE "
     "CHECK_EXC WITH_ BEFORE_ SETUP_ END_ SEND YIELD CLEANUP LOAD_COMMON_CONSTANT NOP LOAD_SPECIAL FOR_ITER GET_AWAITABLE "
@@ -46,11 +46,11 @@ _WORDS = (
 def _class_of(name: str) -> int:
     if name in {"STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST"} or name.count("LOAD_FAST") > 1:
         return _PAIR
-    if name == "LOAD_CONST":
+    if name in {"LOAD_CONST", "RETURN_CONST"}:
         return _CONSTANT
     if name == "LOAD_SMALL_INT":
         return _INTEGER
-    if any(word in name if word == "JUMP" else name.startswith(word) for word in _WORDS):
+    if any(word in name if word == "JUMP" else name.startswith(word) for word in _UNCOMPARED):
         return _IGNORED
     kind, _, rest = name.partition("_")
     if rest.startswith(("FAST", "DEREF", "NAME", "GLOBAL", "CLASSDEREF", "FROM_DICT")) and kind in {
@@ -67,7 +67,13 @@ def _class_of(name: str) -> int:
 _CLASSES = [_class_of(name) for name in dis.opname]
 _SHIFTS = [_shift(name) for name in dis.opname]
 _IN_NAMES = frozenset(dis.hasname)
-_CELLS = frozenset(dis.hasfree)
+_CELLS = frozenset(opcode for opcode, name in enumerate(dis.opname) if "DEREF" in name)
+_FAST = frozenset(opcode for opcode, name in enumerate(dis.opname) if "_FAST" in name)
+
+
+_NOWHERE: _Position = (None, None, None, None)
+# What the compiler stores in every class body of its own accord.
+_SYNTHETIC = frozenset({"__classcell__", "__classdictcell__", "__static_attributes__", "__firstlineno__"})
 
 
 class _Region(NamedTuple):
@@ -90,13 +96,16 @@ def is_running(body: Body, code: CodeType, item: Item) -> bool:
     region = _region(item)
     ours, our_pairs = _entries(body.code, region, body.rewritten)
     theirs, their_pairs = _entries(code, region, body.rewritten)
-    only_theirs = theirs - ours
+    # The end of an `except` clause unbinds its name, once for each way out of it; where, is the optimizer's affair.
+    unbound = {entry[2] for entry in ours if entry[1] == _DELETE}
+    only_ours = {entry for entry in ours - theirs if not (entry[-1] in body.rewritten or entry[2] in unbound)}
+    only_theirs = {entry for entry in theirs - ours if entry[2] not in unbound}
     dropped = [_Region(*part) for part in body.dropped]
     if not frames.V311:  # the line of the header, if the block begins there, does more than the block
         dropped.append(_Region(region.start, (item.node.items[item.index].context_expr.end_lineno or 0, 0)))
     for part in dropped:
         only_theirs = {entry for entry in only_theirs if not part.holds(entry[-1])}
-    return _covered(ours - theirs, their_pairs) and _covered(only_theirs, our_pairs)
+    return _covered(only_ours, their_pairs) and _covered(only_theirs, our_pairs)
 
 
 def _covered(entries: set[_Entry], pairs: set[_Pair]) -> bool:
@@ -121,6 +130,7 @@ def _entries(code: CodeType, region: _Region, rewritten: frozenset[object]) -> t
     found: set[_Entry] = set()
     pairs: set[_Pair] = set()
     names, constants, slots = code.co_names, code.co_consts, frames.slots(code)
+    cells = {*code.co_cellvars, *code.co_freevars}
     positions = list(_positions(code))
     previous: object = None
     for offset, _, opcode, arg in frames.instructions(code.co_code):
@@ -144,18 +154,21 @@ def _entries(code: CodeType, region: _Region, rewritten: frozenset[object]) -> t
                 if opcode in _IN_NAMES
                 else (slots.cells if opcode in _CELLS else slots.fast)[arg]
             )
-            if not name.startswith("."):
-                found.add((line, kind, name, position))
+            if name in _SYNTHETIC or name.startswith(".") or (opcode in _FAST and name in cells):
+                continue  # ours, the compiler's, or the making of a closure
+            found.add((line, kind, name, position))
         elif kind == _CONSTANT:
             constant = constants[arg]
-            if isinstance(constant, CodeType):
+            if constant is None or constant == ():
+                pass  # what functions return, and `__static_attributes__`
+            elif isinstance(constant, CodeType):
                 inner, inner_pairs = _entries(constant, region, rewritten)
                 found |= inner
                 pairs |= inner_pairs
-            elif type(constant) is tuple and all(type(part) is str for part in constant):
+            elif frames.V312 and type(constant) is tuple and all(type(part) is str for part in constant):
                 # Names of keyword arguments: where they are depends on whether the compiler has seen an import.
-                found.add((None, kind, constant, (None, None, None, None)))
-            elif constant is not None and not (isinstance(previous, CodeType) or "<locals>" in str(constant)):
+                found.add((None, kind, constant, _NOWHERE))
+            elif not (isinstance(previous, CodeType) or "<locals>" in str(constant)):
                 found.add((line, kind, repr(constant), position))
             previous = constant
         elif kind == _INTEGER:
