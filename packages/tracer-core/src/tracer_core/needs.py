@@ -154,6 +154,8 @@ def _variables(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> _Na
             names.add(child.id)
         elif isinstance(child, (ast.Global, ast.Nonlocal)):
             elsewhere.update(child.names)
+        elif isinstance(child, ast.stmt):
+            names |= _bound_by(child)
     return frozenset(names - elsewhere)
 
 

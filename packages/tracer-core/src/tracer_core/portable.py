@@ -50,7 +50,7 @@ class PortableBlock:
         names = block.values() if values is None else values
         return cls(recipe, block.module, block.reads, pack(names, f"the block at {recipe.where}"))
 
-    def run(self, **names: Any) -> Saved:
+    def run(self, /, **names: Any) -> Saved:
         """Run the block in this process, with other values for some names, and return the names it saved.
 
         Raises:
