@@ -292,6 +292,25 @@ def test_private_names_stay_those_of_the_class():
     assert vars(instance) == {"_K__x": 1}
 
 
+@needs_carving
+def test_every_value_can_be_saved_by_a_method():
+    """`value.save()` calls what the block is given as `.save`, with `copy` where it is said; other calls stay."""
+    code, enter = site(
+        "def around(m, a, o):\n  with m:\n    x = a.save()\n    y = (a + 1).save(copy=True)\n"
+        "    o.save(1)\n    z = [i.save for i in [o]][0]()\n"
+    )
+    body = carve.carve(code, enter)
+    values = {
+        ".save": lambda value, **options: (value, options),
+        "a": 1,
+        "o": SimpleNamespace(save=lambda *given: given),
+    }
+    cells = {name: CellType(values.get(name)) for name in body.code.co_freevars}
+    FunctionType(body.code, {}, None, None, tuple(cells.values()))()
+
+    assert [cells[name].cell_contents for name in "xyz"] == [(1, {}), (2, {"copy": True}), ()]
+
+
 ASYNC_BODIES = {
     "no await": "r = 1",
     "await": "r = await wait(a)",

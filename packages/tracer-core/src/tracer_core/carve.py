@@ -118,8 +118,10 @@ def _middle(instructions: Instructions, body: Flow, names: Names) -> Iterator[Em
             yield Emitted(item.op, item.arg, position=position, label=place)
             yield Emitted("RETURN_VALUE", position=position)
         else:
-            op, arg = names.renamed(item, body.stacks[place])
-            yield Emitted(op, arg, item.caches, position, place, item.target, body.covers.get(place))
+            (op, arg), *more = names.renamed(item, body.stacks[place])
+            caches, cover = 0 if more else item.caches, body.covers.get(place)
+            yield Emitted(op, arg, caches, position, place, item.target, cover)
+            yield from (Emitted(op, arg, position=position, cover=cover) for op, arg in more)
 
 
 def _as_coroutine(emitted: list[Emitted]) -> list[Emitted]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import inspect
 from types import CodeType
 
+from tracer_core import frames
+from tracer_core.body import SAVE
 from tracer_core.carve_flow import Flow, Stack
 from tracer_core.carve_instructions import Instruction, Instructions
 
@@ -42,14 +44,18 @@ class Names:
         self._own: dict[int, bool] = {}
         self._reads: set[str] = set()
         self._binds: set[str] = set()
+        self._saves: set[int] = set()
         for place, stack in body.stacks.items():
             self._note(instructions.at(place), stack)
+            if _calls_save(instructions, place):
+                self._saves.add(place)
         is_method = code.co_argcount and "__class__" in code.co_freevars
         first = code.co_varnames[:1] if is_method and "super" in self._reads else ()
         if first:
             self._free.add(self._slots.index("__class__"))
         self.reads, self.binds = frozenset(self._reads), frozenset(self._binds)
-        self.free = tuple(self._slots[slot] for slot in sorted(self._free))
+        free = [self._slots[slot] for slot in sorted(self._free)]
+        self.free = (*free, SAVE) if self._saves else tuple(free)
         self.parameters = tuple(f".{name}" for name in first)
         own = tuple(self._own_name(slot) for slot in self._own)
         self.variables = (*self.parameters, *own)
@@ -57,8 +63,17 @@ class Names:
         self._own_index = {slot: len(self.parameters) + rank for rank, slot in enumerate(self._own)}
         self._free_index = {slot: len(self.variables) + rank for rank, slot in enumerate(sorted(self._free))}
 
-    def renamed(self, instruction: Instruction, stack: Stack) -> tuple[str, int]:
-        """Return operation and argument that do to the body's variables what `instruction` does to the frame's."""
+    def renamed(self, instruction: Instruction, stack: Stack) -> tuple[tuple[str, int], ...]:
+        """Return operations and arguments that do to the body's variables what `instruction` does to the frame's.
+
+        `value.save()` calls what the block knows as SAVE, so that a value of any type can be saved: instead of method and
+        value, SAVE and value lie on the stack.
+        """
+        if instruction.place in self._saves:
+            return ("LOAD_DEREF", len(self.variables) + self.free.index(SAVE)), ("SWAP", 2)
+        return (self._on_own_slot(instruction, stack),)
+
+    def _on_own_slot(self, instruction: Instruction, stack: Stack) -> tuple[str, int]:
         op, arg = instruction.op, instruction.arg
         if op not in _ON_SLOTS:
             return op, arg
@@ -105,6 +120,23 @@ def slots(code: CodeType) -> tuple[str, ...]:
 def _is_own(instruction: Instruction, stack: Stack) -> bool:
     """Tell whether the variable of `instruction` belongs to a comprehension that is running there."""
     return instruction.arg in stack or instruction.op == "LOAD_FAST_AND_CLEAR"
+
+
+def _calls_save(instructions: Instructions, place: int) -> bool:
+    """Tell whether `.save()` or `.save(copy=...)` of a value is looked up at `place`, to be called right away."""
+    instruction = instructions.at(place)
+    op, arg = instruction.op, instruction.arg
+    if op == "LOAD_ATTR" and frames.V312 and arg & 1:
+        arg >>= 1
+    elif op != "LOAD_METHOD":
+        return False
+    if instructions.code.co_names[arg] != "save":
+        return False
+    first = instructions.at(instruction.following)
+    if first.op in {"PRECALL", "CALL"}:
+        return first.arg == 0
+    second = instructions.at(first.following)
+    return second.op in {"KW_NAMES", "LOAD_CONST"} and instructions.code.co_consts[second.arg] == ("copy",)
 
 
 def _rebound(code: CodeType) -> set[str]:
