@@ -330,6 +330,17 @@ class Envoy:
                 del envoy.__dict__[name]
             envoy._mounted()
 
+    def _shallow_copy(self: Self) -> Self:
+        """Another root around the same module, with a tree of its own."""
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update({name: value for name, value in self.__dict__.items() if not isinstance(value, Envoy)})
+        tree = self._tree
+        aliases = Aliases(tree.aliases.rename, reserved_names(type(self)))
+        copied._own_tree = Tree(self._module, self.path, aliases, tree.classes)
+        copied._own_tree.envoys[self._module] = copied
+        copied._mount(self._module, self.path, copied, None)
+        return copied
+
     def __reduce__(self) -> Any:
         """A root is made again around its module; any other envoy is found again under its root."""
         root = self.root

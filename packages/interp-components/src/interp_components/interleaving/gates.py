@@ -33,11 +33,12 @@ class Gate:
         before, after: where the call and what it returns are reported, None while nobody asked.
         calls, returns: how many calls of the run have begun and ended here.
         is_counted: these are all there were; False for a gate that was put up while the model ran.
+        began: called with the arguments of each call before anybody is served, for the run to know its rows.
         returned: called after each return, for the run to count its steps.
     """
 
     __slots__ = (
-        "_attributes", "_displaced", "_entry", "_is_open", "after", "before", "calls", "forward", "is_counted",
+        "_attributes", "_displaced", "_entry", "_is_open", "after", "before", "began", "calls", "forward", "is_counted",
         "returned", "returns",
     )  # fmt: skip
 
@@ -47,6 +48,7 @@ class Gate:
         self.after: Place | None = None
         self.calls = self.returns = 0
         self.is_counted = not run.has_started
+        self.began: Callable[[tuple[Any, ...], dict[str, Any]], None] | None = None
         self.returned: Callable[[], None] | None = None
         self._is_open = False
         self._attributes = attributes = module.__dict__
@@ -57,6 +59,8 @@ class Gate:
             # Other threads, calls that a block makes itself, inner runs and a backward pass are not this run's forward.
             if getcurrent() is not run.main or (gate.calls and backward_id() != -1):
                 return gate.forward(*args, **kwargs)
+            if gate.began is not None:
+                gate.began(args, kwargs)
             gate.calls += 1
             if gate.before is None:
                 result = gate.forward(*args, **kwargs)
@@ -82,7 +86,7 @@ class Gate:
         not on top stays as an open door, and goes when the one above it does.
         """
         attributes, entry = self._attributes, self._entry
-        self.before = self.after = self.returned = self._entry = None
+        self.before = self.after = self.began = self.returned = self._entry = None
         self._is_open = True
         if self._displaced is None and "forward" in attributes and attributes["forward"] is entry:
             del attributes["forward"]

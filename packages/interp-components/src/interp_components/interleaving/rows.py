@@ -24,9 +24,9 @@ class Batch:
     total: int
     multiples: set[int] = field(default_factory=lambda: {1})
 
-    def learn(self, inputs: tuple[tuple[Any, ...], Mapping[str, Any]]) -> None:
+    def learn(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Take the multiples from the arguments of the root's forward."""
-        args, kwargs = inputs
+        self.multiples = {1}
         for value in (*args, *kwargs.values()):
             if isinstance(value, torch.Tensor) and value.dim() >= 2 and value.shape[0] % self.total == 0:
                 beams, seq = value.shape[0] // self.total, value.shape[1]

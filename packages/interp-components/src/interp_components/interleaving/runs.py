@@ -174,6 +174,8 @@ class Run(Installation):
         """Run every block until it waits for something."""
         if not self.is_single:
             self.root.output.gate(self).returned = self._count_forward
+        if self.batch is not None:
+            self.root.output.gate(self).began = self.batch.learn
         for index, worker in enumerate(self.workers):
             worker.prepare(self, index)
             self.resume(worker)

@@ -8,10 +8,13 @@ the model keeps are workers in front of both.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+import torch
+
+from interp_components.envoys import Envoy
 from interp_components.errors import (
     BatchError,
     NestedRunError,
@@ -21,9 +24,10 @@ from interp_components.errors import (
 )
 from interp_components.interleaving import RESULT, Batch, Receipt, Rows, Run, Worker, current
 from interp_components.tracing.barriers import Barrier
+from interp_components.tracing.caches import Cache, Recorder, conversion
 from interp_components.tracing.calls import NO_CALL, Call
 from interp_components.tracing.steps import Loop, Steps
-from tracer_core import Backend, Tracer
+from tracer_core import Backend, Tracer, mark
 
 if TYPE_CHECKING:
     from interp_components.tracing.traceable import Traceable
@@ -59,6 +63,7 @@ class Trace(Tracer):
         self._is_single = is_single
         self._is_strict = strict
         self._invokes: list[Invoke] = []
+        self._recorders: list[Recorder] = []
         self._run: Run | None = None
         self._steps = 0
 
@@ -110,6 +115,8 @@ class Trace(Tracer):
         if model._edits:
             workers = [*(Worker(edit.run) for edit in model._edits), *workers]
         run = self._run = Run(model._input, workers, batch, self._is_single)
+        for recorder in self._recorders:
+            recorder.install(run, None)
         try:
             run.execute(function, *call.args, **call.kwargs)
         finally:
@@ -134,7 +141,7 @@ class Trace(Tracer):
         """Let go of the model and the inputs: the tracer may be kept for its receipt."""
         self._model = None
         self._function = _gone
-        self._call, self._invokes = NO_CALL, []
+        self._call, self._invokes, self._recorders = NO_CALL, [], []
 
     # What a block asks of it
 
@@ -164,6 +171,39 @@ class Trace(Tracer):
     def barrier(self, count: int) -> Barrier:
         """A point that `count` blocks wait at for one another: call it in each of them."""
         return Barrier(count)
+
+    def cache(
+        self,
+        modules: Iterable[Envoy | str] | None = None,
+        device: torch.device | str | None = "cpu",
+        dtype: torch.dtype | None = None,
+        detach: bool = True,
+        include_output: bool = True,
+        include_inputs: bool = False,
+        non_blocking: bool = False,
+    ) -> Cache:
+        """Keep what modules return, without asking for each; the cache is saved.
+
+        Args:
+            modules: envoys or paths; every module by default.
+            device: where the kept tensors are; None for where they were.
+            dtype: what floating point tensors are cast to; None for as they were.
+            detach: keep them without their graph.
+            include_output: keep what a module returns.
+            include_inputs: keep the pair of arguments it is called with.
+            non_blocking: do not wait for the copy to another device.
+
+        Raises:
+            CacheError: the model has started.
+        """
+        assert self._model is not None
+        convert = conversion(device, dtype, detach, non_blocking)
+        recorder = Recorder(self._model.root, modules, convert, include_output, include_inputs)
+        if self._run is None:
+            self._recorders.append(recorder)
+        else:
+            recorder.install(self._run, current("tracer.cache()").rows)
+        return mark(recorder.cache)
 
     @property
     def result(self) -> Any:

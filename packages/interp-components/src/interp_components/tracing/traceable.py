@@ -11,6 +11,8 @@ from typing import Any
 
 from interp_components.envoys import Envoy
 from interp_components.tracing.calls import Call, as_call, join
+from interp_components.tracing.edits import Edit
+from interp_components.tracing.scans import without_work
 from interp_components.tracing.sessions import Session
 from interp_components.tracing.trace import Trace
 from tracer_core import Backend, Block
@@ -44,6 +46,23 @@ class Traceable(Envoy):
         """
         function = self._module if fn is None else getattr(self._module, fn) if isinstance(fn, str) else fn
         return Trace(self, function, inputs, kwargs, is_single=fn is None, strict=strict, backend=backend)
+
+    def scan(self, *inputs: Any, backend: Backend | None = None, **kwargs: Any) -> Trace:
+        """Run the block with a model that computes shapes only, also one whose weights are not loaded."""
+        function = without_work(self._module, self.device)
+        return Trace(self, function, inputs, kwargs, is_single=True, backend=backend)
+
+    def edit(self, inplace: bool = False, backend: Backend | None = None) -> Edit:
+        """Keep the block of the `with` statement: it runs in every later trace of the edited model.
+
+        `with model.edit() as (tracer, edited):` edits a copy that shares the weights, `with model.edit(inplace=True) as
+        tracer:` the model itself.
+        """
+        return Edit(self if inplace else self._shallow_copy(), inplace, backend)
+
+    def clear_edits(self) -> None:
+        """Forget the blocks that were kept."""
+        self._edits = ()
 
     def session(self, backend: Backend | None = None) -> Session:
         """A block of several traces with one save boundary around them."""
