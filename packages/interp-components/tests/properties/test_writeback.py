@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from interp_components.properties import EProperty
+from interp_components.properties import CopyEProperty, EProperty
 
 from .toy import ToyNode, run, tree
 
@@ -124,3 +124,25 @@ def test_each_block_holds_its_own_view(root: ToyNode) -> None:
     run(root, lambda: first.upside_down.fill_(-5.0), lambda: seen.append(first.upside_down.clone()))
 
     assert torch.all(seen[0] == -5.0)
+
+
+class Shared(ToyNode):
+    """Serves the input of the second call of one tensor."""
+
+    @CopyEProperty("inputs", select="mask")
+    def mask(self, value: Tensor) -> Tensor:
+        return value
+
+
+def test_a_copied_value_is_not_the_models_own() -> None:
+    """What was read stays what it was, and what was edited reaches the one place."""
+    root = tree(inner=Shared)
+    inner: Any = root.get("first").get("inner")
+    seen: list[Tensor] = []
+
+    def block() -> None:
+        inner.mask.fill_(3.0)
+        seen.append(inner.mask)
+
+    assert torch.all(run(root, block) == 11.0)
+    assert torch.all(seen[0] == 3.0)

@@ -41,6 +41,9 @@ class EProperty:
         select: The element of what is served (see `selection`), or a function of the host that returns it.
     """
 
+    _postprocess: Stub | None = None
+    _transform: Stub | None = None
+
     def __init__(
         self,
         key: KeySource = None,
@@ -55,8 +58,6 @@ class EProperty:
         self.unavailable = unavailable
         self.select = select
         self._preprocess: Stub | None = None
-        self._postprocess: Stub | None = None
-        self._transform: Stub | None = None
         self._hint: Any = None
 
     def __call__(self: Self, stub: Stub) -> Self:

@@ -5,7 +5,7 @@ from interp_components.standard.base import Standard
 from interp_components.standard.family import Family
 from interp_components.standard.layer import Layer
 from interp_components.standard.mlp import Mlp
-from interp_components.standard.reasons import implementation, interface_reason, needs_eager, off_interface
+from interp_components.standard.reasons import implementation, interface_reason, needs_eager, needs_interface
 from interp_components.standard.residual import ResidualEProperty
 from interp_components.standard.root import Root
 
@@ -20,5 +20,5 @@ __all__ = [
     "implementation",
     "interface_reason",
     "needs_eager",
-    "off_interface",
+    "needs_interface",
 ]

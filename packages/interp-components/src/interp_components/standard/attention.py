@@ -17,10 +17,10 @@ from typing import ClassVar, Final
 from torch import Tensor
 
 from interp_components.layouts import HeadOutputs, Keys, Mask, Pattern, Queries, Residual, Values
-from interp_components.properties import FIRST, EProperty
+from interp_components.properties import FIRST, CopyEProperty, EProperty
 from interp_components.standard import sizes
 from interp_components.standard.base import Standard
-from interp_components.standard.reasons import interface_reason
+from interp_components.standard.reasons import interface_reason, needs_interface
 
 INTERFACE: Final = "source.attention_interface_1"
 
@@ -44,24 +44,27 @@ class Attention(Standard):
         """What the module is given: the residual stream, after the norm in front."""
         return value
 
-    @EProperty(f"{INTERFACE}.inputs", select=1, unavailable=off_interface)
+    @EProperty(f"{INTERFACE}.inputs", select=1, unavailable=needs_interface)
     def attention_queries(self, value: Tensor) -> Queries:
         """Queries as the scores see them, after norm and rotary."""
         return value
 
-    @EProperty(f"{INTERFACE}.inputs", select=2, unavailable=off_interface)
+    @EProperty(f"{INTERFACE}.inputs", select=2, unavailable=needs_interface)
     def attention_keys(self, value: Tensor) -> Keys:
         """Keys as the scores see them, after norm, rotary and cache, one per key-value head."""
         return value
 
-    @EProperty(f"{INTERFACE}.inputs", select=3, unavailable=off_interface)
+    @EProperty(f"{INTERFACE}.inputs", select=3, unavailable=needs_interface)
     def attention_values(self, value: Tensor) -> Values:
         """Values that the pattern mixes, after the cache, one per key-value head."""
         return value
 
-    @EProperty(f"{INTERFACE}.inputs", select=4, unavailable=interface_reason)
+    @CopyEProperty(f"{INTERFACE}.inputs", select=4, unavailable=interface_reason)
     def attention_mask(self, value: Tensor) -> Mask:
-        """What is added to the scores; very negative where a query may not look."""
+        """What is added to the scores; very negative where a query may not look.
+
+        A copy: the blocks of a model share one mask, and an edit is meant for this block.
+        """
         return value
 
     @EProperty(f"{INTERFACE}.source.nn_functional_softmax_0.input", unavailable=interface_reason)
@@ -74,7 +77,7 @@ class Attention(Standard):
         """The pattern that mixes the values; each row is over the keys."""
         return value
 
-    @EProperty(f"{INTERFACE}.output", select=0, unavailable=off_interface)
+    @EProperty(f"{INTERFACE}.output", select=0, unavailable=needs_interface)
     def attention_head_outputs(self, value: Tensor) -> HeadOutputs:
         """What each head read, ahead of the output projection."""
         return value

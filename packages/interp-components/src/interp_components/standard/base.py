@@ -5,7 +5,7 @@ A component is an envoy whose class carries descriptors. Adding a value is addin
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from interp_components.display import SupportTable
 from interp_components.envoys import Envoy
@@ -24,6 +24,12 @@ class Standard(Envoy):
 
     sourced: ClassVar[bool] = False
     returns_tuple: ClassVar[bool] = False
+
+    @property
+    def config(self) -> Any:
+        """The config that the module was built with, or the model's when the module keeps none."""
+        # Any: a config has the fields of its architecture.
+        return getattr(self._module, "config", None) or self.root._module.config
 
     @classmethod
     def values(cls) -> dict[str, EProperty]:

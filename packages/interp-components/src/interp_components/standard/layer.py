@@ -12,15 +12,26 @@ from interp_components.standard.base import Standard
 from interp_components.standard.residual import ResidualEProperty
 
 
+def _no_stream_between(layer: Layer) -> str | None:
+    if not layer.is_parallel:
+        return None
+    return "attention and MLP of this block both read the stream that enters it, so there is none between them"
+
+
 class Layer(Standard):
     """A block that reads the residual stream and adds to it."""
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether the MLP reads the same stream as attention, and not the one that attention has added to."""
+        return False
 
     @EProperty("input")
     def layer_input(self, value: Tensor) -> Residual:
         """The residual stream entering the block."""
         return value
 
-    @ResidualEProperty("post_attention_layernorm.input")
+    @ResidualEProperty("post_attention_layernorm.input", unavailable=_no_stream_between)
     def resid_mid(self, value: Tensor) -> Residual:
         """The residual stream between attention and MLP."""
         return value

@@ -13,8 +13,7 @@ from typing import Any
 
 def implementation(envoy: Any) -> str:
     """Return the name of the attention kernel that this module runs."""
-    config = getattr(envoy._module, "config", None) or envoy.root._module.config
-    return str(config._attn_implementation)
+    return str(envoy.config._attn_implementation)
 
 
 def needs_eager(envoy: Any) -> str | None:
@@ -28,7 +27,7 @@ def needs_eager(envoy: Any) -> str | None:
     )
 
 
-def off_interface(envoy: Any) -> str | None:
+def needs_interface(envoy: Any) -> str | None:
     """Ask the component whether its forward goes by the attention interface."""
     reason: str | None = envoy.off_interface()
     return reason
@@ -36,4 +35,4 @@ def off_interface(envoy: Any) -> str | None:
 
 def interface_reason(envoy: Any) -> str | None:
     """What is inside the eager function needs the interface and the eager kernel."""
-    return off_interface(envoy) or needs_eager(envoy)
+    return needs_interface(envoy) or needs_eager(envoy)

@@ -117,8 +117,7 @@ class Root(Standard):
     @property
     def text_config(self) -> Any:
         """The config of the language model, also where it is one part of a larger one."""
-        config: Any = self._module.config  # transformers' configs share no typed base class that has all sizes
-        return config.get_text_config()
+        return self.config.get_text_config()
 
     def skip_layer(self, layer: int, skip_with: Tensor | None = None) -> None:
         """Leave one block out: it returns what it is given, or `skip_with`."""

@@ -1,0 +1,16 @@
+"""Gives each test of the contract the values that its family has."""
+
+from __future__ import annotations
+
+import pytest
+
+from .contract import FamilyContract
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that takes `present` once per value that its family has."""
+    family = metafunc.cls
+    if family is None or not issubclass(family, FamilyContract):
+        return
+    if "present" in metafunc.fixturenames:
+        metafunc.parametrize("present", family.present())
