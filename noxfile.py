@@ -24,6 +24,7 @@ from quickstart import DEMO, MODEL  # noqa: E402 - the same
 
 nox.needs_version = ">=2025.10.16"
 nox.options.default_venv_backend = "virtualenv"  # pip, unlike uv, takes the torch wheel that a machine may have on disk
+nox.options.download_python = "never"
 nox.options.reuse_venv = "yes"
 nox.options.error_on_external_run = True
 
@@ -100,95 +101,7 @@ def try_wheel(session: nox.Session, package: Package, *siblings: str) -> None:
         session.run(python, "-m", "pytest", *session.posargs, env=QUIET, external=True)
 
 
-# The whole tree.
-
-
-@nox.session
-def lint(session: nox.Session) -> None:
-    """Style, spelling, and the workflows against their schema and against zizmor's audits."""
-    session.install(*TESTED, *group("lint"))
-    session.run("ruff", "check", ".")
-    session.run("ruff", "format", "--check", ".")
-    session.run("codespell", "packages", "tooling", "docs", ".github", *map(str, ROOT.glob("*.*")))
-    workflows = sorted(str(path.relative_to(ROOT)) for path in (ROOT / ".github" / "workflows").glob("*.yml"))
-    session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
-    session.run("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
-    session.run("zizmor", "--offline", "--persona", "pedantic", ".github")
-
-
-@nox.session
-def imports(session: nox.Session) -> None:
-    """Who may import whom, by the contracts in .importlinter. The sources are read, not imported, so nothing is installed."""
-    session.install(*TESTED, *group("imports"))
-    sources = os.pathsep.join(["tooling", *(f"{folder(package)}/src" for package in PACKAGES)])
-    session.run(
-        "lint-imports", "--no-logo", "--show-timings", "--cache-dir", ".nox/import-linter", env={"PYTHONPATH": sources}
-    )
-
-
-@nox.session
-def tooling(session: nox.Session) -> None:
-    """The programs of tooling/, and what they say of this tree."""
-    session.install(*TESTED, *group("tooling"))
-    session.run("mypy", "noxfile.py", "tooling/tests", *map(str, (ROOT / "tooling").glob("*.py")))
-    session.run("mypy", "conftest.py")  # its name is taken in the run above
-    session.run("pytest", *session.posargs)
-    session.run("python", "tooling/licences.py")
-    session.run("python", "tooling/changelogs.py")
-
-
-# tracer-core.
-
-
-@nox.session(name="types-core")
-def types_core(session: nox.Session) -> None:
-    """Type-check tracer-core as it is, and as a user's editor sees it."""
-    session.install(*TESTED, "--editable", folder(CORE), *groups(CORE, "test", "typing"))
-    check_types(CORE, lambda *command: session.run("python", "-m", *command))
-
-
-@nox.session(
-    name="tests-core", python=nox.project.python_versions(nox.project.load_toml(f"{folder(CORE)}/pyproject.toml"))
-)
-def tests_core(session: nox.Session) -> None:
-    """Run tracer-core's tests, counting the lines they reach."""
-    session.install(*TESTED, "--editable", folder(CORE), *groups(CORE, "test"))
-    COVERAGE.mkdir(parents=True, exist_ok=True)
-    newer = session.python not in ("3.10", "3.11")
-    counting = {
-        "COVERAGE_FILE": str(COVERAGE / f"data.{session.python}"),
-        # The trace function and the block's skip would share one slot where there is a monitoring core to use instead.
-        "COVERAGE_CORE": "sysmon" if newer else "ctrace",
-    }
-    session.chdir(folder(CORE))
-    session.run("coverage", "run", "-m", "pytest", *session.posargs, env=counting)
-
-
-@nox.session(name="coverage-core")
-def coverage_core(session: nox.Session) -> None:
-    """All lines of tracer-core are reached, each by some Python; takes what `tests-core` left."""
-    session.install(*TESTED, "coverage")
-    session.chdir(folder(CORE))
-    combined = {"COVERAGE_FILE": str(COVERAGE / "combined")}
-    session.run("coverage", "combine", "--keep", *map(str, sorted(COVERAGE.glob("data.*"))), env=combined)
-    session.run("coverage", "report", env=combined)
-
-
-@nox.session(name="package-core")
-def package_core(session: nox.Session) -> None:
-    """Build tracer-core, look into what was built, and run its tests against the wheel."""
-    try_wheel(session, CORE)
-
-
-@nox.session(name="bench-core", default=False)
-def bench_core(session: nox.Session) -> None:
-    """Measure tracer-core beside its peer, which has an environment of its own."""
-    session.install(*TESTED, "--editable", folder(CORE))
-    peer = fresh_environment(session, "peer", "nnsight==0.8.1")
-    session.run("python", f"{folder(CORE)}/benchmarks", "--peer", peer, *session.posargs)
-
-
-# interp-components.
+# interp-components. Its sessions stand first, so that a parallel run starts with the ones that take longest.
 
 
 @nox.session(name="components-env")
@@ -247,3 +160,91 @@ def demo(session: nox.Session) -> None:
 def bench_components(session: nox.Session) -> None:
     """Measure interp-components beside its peers."""
     in_components_env(session, f"{folder(COMPONENTS)}/benchmarks", *session.posargs)
+
+
+# tracer-core.
+
+
+@nox.session(name="types-core")
+def types_core(session: nox.Session) -> None:
+    """Type-check tracer-core as it is, and as a user's editor sees it."""
+    session.install(*TESTED, "--editable", folder(CORE), *groups(CORE, "test", "typing"))
+    check_types(CORE, lambda *command: session.run("python", "-m", *command))
+
+
+@nox.session(
+    name="tests-core", python=nox.project.python_versions(nox.project.load_toml(f"{folder(CORE)}/pyproject.toml"))
+)
+def tests_core(session: nox.Session) -> None:
+    """Run tracer-core's tests, counting the lines they reach."""
+    session.install(*TESTED, "--editable", folder(CORE), *groups(CORE, "test"))
+    COVERAGE.mkdir(parents=True, exist_ok=True)
+    newer = session.python not in ("3.10", "3.11")
+    counting = {
+        "COVERAGE_FILE": str(COVERAGE / f"data.{session.python}"),
+        # The trace function and the block's skip would share one slot where there is a monitoring core to use instead.
+        "COVERAGE_CORE": "sysmon" if newer else "ctrace",
+    }
+    session.chdir(folder(CORE))
+    session.run("coverage", "run", "-m", "pytest", *session.posargs, env=counting)
+
+
+@nox.session(name="coverage-core", default=False)
+def coverage_core(session: nox.Session) -> None:
+    """All lines of tracer-core are reached, each by some Python. Comes after `tests-core`, whose counts it combines."""
+    session.install(*TESTED, "coverage")
+    session.chdir(folder(CORE))
+    combined = {"COVERAGE_FILE": str(COVERAGE / "combined")}
+    session.run("coverage", "combine", "--keep", *map(str, sorted(COVERAGE.glob("data.*"))), env=combined)
+    session.run("coverage", "report", env=combined)
+
+
+@nox.session(name="package-core")
+def package_core(session: nox.Session) -> None:
+    """Build tracer-core, look into what was built, and run its tests against the wheel."""
+    try_wheel(session, CORE)
+
+
+@nox.session(name="bench-core", default=False)
+def bench_core(session: nox.Session) -> None:
+    """Measure tracer-core beside its peer, which has an environment of its own."""
+    session.install(*TESTED, "--editable", folder(CORE))
+    peer = fresh_environment(session, "peer", "nnsight==0.8.1")
+    session.run("python", f"{folder(CORE)}/benchmarks", "--peer", peer, *session.posargs)
+
+
+# The whole tree.
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, spelling, and the workflows against their schema and against zizmor's audits."""
+    session.install(*TESTED, *group("lint"))
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("codespell", "packages", "tooling", "docs", ".github", *map(str, ROOT.glob("*.*")))
+    workflows = sorted(str(path.relative_to(ROOT)) for path in (ROOT / ".github" / "workflows").glob("*.yml"))
+    session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
+    session.run("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
+    session.run("zizmor", "--offline", "--persona", "pedantic", ".github")
+
+
+@nox.session
+def imports(session: nox.Session) -> None:
+    """Who may import whom, by the contracts in .importlinter. The sources are read, not imported, so nothing is installed."""
+    session.install(*TESTED, *group("imports"))
+    sources = os.pathsep.join(["tooling", *(f"{folder(package)}/src" for package in PACKAGES)])
+    session.run(
+        "lint-imports", "--no-logo", "--show-timings", "--cache-dir", ".nox/import-linter", env={"PYTHONPATH": sources}
+    )
+
+
+@nox.session
+def tooling(session: nox.Session) -> None:
+    """The programs of tooling/, and what they say of this tree."""
+    session.install(*TESTED, *group("tooling"))
+    session.run("mypy", "noxfile.py", "tooling/tests", *map(str, (ROOT / "tooling").glob("*.py")))
+    session.run("mypy", "conftest.py")  # its name is taken in the run above
+    session.run("pytest", *session.posargs)
+    session.run("python", "tooling/licences.py")
+    session.run("python", "tooling/changelogs.py")
