@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import weakref
 from collections.abc import Mapping
 from types import CellType, CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ class Block:
     the caller's frame no more once `open` has read it.
     """
 
-    __slots__ = ("_first", "_function", "_globals", "_namespace", "_shared", "cells", "frame", "site")
+    __slots__ = ("_first", "_function", "_globals", "_namespace", "_shared", "_tracer", "cells", "frame", "site")
 
     def __init__(self, site: Site, frame: FrameType) -> None:
         self.site = site
@@ -34,6 +35,7 @@ class Block:
         self._function: FunctionType | None = None
         self._globals = frame.f_globals
         self._namespace: dict[str, Any]
+        self._tracer: weakref.ref[Any]
         self._shared = _NOTHING
         self.cells = _NOTHING
 
@@ -60,7 +62,7 @@ class Block:
         Nothing is written back.
         """
         if self._function is None:
-            self.open()
+            self._reopen()
         body = self.site.body
         if body.is_async:
             return self._wait()
@@ -212,13 +214,30 @@ class Block:
         if self.frame is None or not body.writes:
             return
         names = self.bound()
-        if self._shared:
-            names = {name: value for name, value in names.items() if name not in self._shared}
+        if body.kind is Kind.NAMESPACE and "__classcell__" in self._namespace:
+            self.frame.f_locals[scope.ClassCell.NAME] = scope.ClassCell(self._namespace["__classcell__"])
+        if self._shared or self.site.unread:
+            passed_over = self._shared.keys() | self.site.unread
+            names = {name: value for name, value in names.items() if name not in passed_over}
         scope.push_result(self.frame, names, body.saved_names)
 
-    def close(self) -> None:
-        """Let go of the caller's frame."""
+    def close(self, tracer: object) -> None:
+        """Let go of the caller's frame; and of `tracer`, which holds the block, where the block reads it by its name."""
         self.frame = None
+        name = self.site.own_name
+        if name is not None:
+            self.cells = {other: cell for other, cell in self.cells.items() if other != name}
+            self._function = None
+            self._tracer = weakref.ref(tracer)
+
+    def _reopen(self) -> None:
+        """Make the block fit to run: for the first time, or once more after `close`."""
+        if self.frame is not None:
+            self.open()
+            return
+        code, cells = self.site.body.code, self.cells
+        self.cells = {name: cells[name] if name in cells else CellType(self._tracer()) for name in code.co_freevars}
+        self._function = FunctionType(code, self._globals, None, None, tuple(self.cells.values()))
 
     @property
     def writes(self) -> tuple[str, ...]:

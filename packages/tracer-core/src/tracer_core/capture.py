@@ -55,6 +55,10 @@ class Site(NamedTuple):
     """The store of the `as` target, where the block has to be left before it."""
     recipe: Recipe | None
     """The block as text; None where the body comes from the bytecode."""
+    own_name: str | None
+    """The name of the `as` target, if the block reads it."""
+    unread: frozenset[str]
+    """The names that the frame never reads outside of the block, and need not be written; known where writing is costly."""
 
 
 class Sites(dict["tuple[int, int]", Site]):
@@ -123,7 +127,7 @@ def upcoming(frame: FrameType) -> frames.Enter | None:
     if not frames.V311:
         line = frames.line_at(code, enter.offset)
         return enter if line is not None and line <= frame.f_lineno else None
-    positions = list(code.co_positions())
+    positions = frames.positions(code)
     here, there = locate.span(positions[offset // 2]), locate.span(positions[enter.offset // 2])
     if here is None or there is None:
         return None
@@ -159,8 +163,7 @@ def _from_text(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: 
             continue
         if "compile" in overridden:
             body = body._replace(code=steps.compile(module, frame))
-        target = item.node.items[item.index].optional_vars
-        return _site(code, enter, body, has_work, Recipe.of(code, item, lines, body), target)
+        return _site(code, enter, body, has_work, Recipe.of(code, item, lines, body), item)
     return None
 
 
@@ -175,8 +178,7 @@ def _from_bytecode(frame: FrameType, enter: frames.Enter) -> Site:
             raise errors.no_source(code, frame.f_lineno, str(reason)) from None
         here = lines[frame.f_lineno - 1] if frame.f_lineno <= len(lines) else ""
         raise errors.stale(code, frame.f_lineno, here, str(reason)) from None
-    kind = scope.kind(frame)
-    return _site(code, enter, from_carved(carved, kind), True, None, None)
+    return _site(code, enter, from_carved(carved, scope.kind(frame)), True, None, None)
 
 
 def _lines(frame: FrameType, steps: Steps, overridden: frozenset[str], refresh: bool) -> list[str]:
@@ -200,18 +202,27 @@ def _item(
 
 
 def _site(
-    code: CodeType, enter: frames.Enter, body: Body, has_work: bool, recipe: Recipe | None, target: ast.expr | None
+    code: CodeType,
+    enter: frames.Enter,
+    body: Body,
+    has_work: bool,
+    recipe: Recipe | None,
+    item: locate.Item | None,
 ) -> Site:
     """Return the site, with the frame's skip point found and watched."""
+    target = None if item is None else item.target
     store = frames.target_store(code.co_code, enter.after)
-    offset, binding = store.end, None
-    if not has_work:
-        return Site(body, enter.offset, None, offset, None, recipe)
-    if not frames.is_covered(code, enter.after, store.end):
-        offset = store.last
-        binding = _binding(code, enter, store, body.kind, target)
-    way = skip.way(code, offset, starts_line=offset in frames.line_starts(code))
-    return Site(body, enter.offset, way, offset, binding, recipe)
+    offset, binding, way = store.end, None, None
+    if has_work:
+        if not frames.is_covered(code, enter.after, store.end):
+            offset = store.last
+            binding = _binding(code, enter, store, body.kind, target)
+        way = skip.way(code, offset, starts_line=offset in frames.line_starts(code))
+    own_name = frames.stored_name(code, store.last)
+    if own_name not in body.code.co_freevars or own_name in body.writes:
+        own_name = None
+    unread = scope.unread(code, item.region) if frames.V314 and item is not None else frozenset()
+    return Site(body, enter.offset, way, offset, binding, recipe, own_name, unread)
 
 
 def _binding(

@@ -12,7 +12,9 @@ import dis
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+Position: TypeAlias = "tuple[int | None, int | None, int | None, int | None]"
 
 V311 = sys.version_info >= (3, 11)
 V312 = sys.version_info >= (3, 12)
@@ -203,12 +205,14 @@ def line_starts(code: CodeType) -> dict[int, int]:
     return {offset: line for offset, line in dis.findlinestarts(code) if line is not None}
 
 
-def position(code: CodeType, offset: int) -> tuple[int | None, int | None, int | None, int | None]:
-    """Return line, end line, column and end column of the instruction at `offset` (3.11+)."""
-    positions = code.co_positions()
-    for _ in range(offset // 2):
-        next(positions)
-    return next(positions)
+def positions(code: CodeType) -> list[Position]:
+    """Return line, end line, column and end column of each two bytes of `code.co_code`; 3.10 knows lines only."""
+    if V311:
+        return list(code.co_positions())
+    found: list[Position] = []
+    for start, end, line in code.co_lines():
+        found.extend([(line, line, None, None)] * ((end - start) // 2))
+    return found
 
 
 if V311:
@@ -289,6 +293,18 @@ def slots(code: CodeType) -> Slots:
     cells = tuple(name for name in code.co_cellvars if name not in code.co_varnames)
     row = code.co_varnames + cells + code.co_freevars
     return Slots(row, row)
+
+
+def variables_read(code: CodeType, offset: int) -> tuple[str, ...]:
+    """Return the variables, cells left out, that the instruction at `offset` reads."""
+    _, _, opcode, arg = next(instructions(code.co_code, offset))
+    name = dis.opname[opcode]
+    if not name.startswith("LOAD_FAST") and name != "STORE_FAST_LOAD_FAST":
+        return ()
+    row = slots(code).fast
+    if name.count("LOAD_FAST") > 1:
+        return row[arg >> 4], row[arg & 15]
+    return (row[arg & 15 if name.startswith("STORE") else arg],)
 
 
 def stored_name(code: CodeType, offset: int) -> str | None:

@@ -16,10 +16,27 @@ from typing import NamedTuple, TypeAlias
 
 from tracer_core import frames
 
+Position = frames.Position
 With: TypeAlias = "ast.With | ast.AsyncWith"
 Span: TypeAlias = "tuple[int, int, int, int]"
 
 _STATEMENT = re.compile(r"[ \t\f]*(?:async[ \t]+)?with\b")
+
+
+class Region(NamedTuple):
+    """A part of the text, from (line, column) to (line, column)."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+
+    def holds(self, position: Position) -> bool:
+        """Return whether an instruction's position lies in the region; where it has no columns, its lines do."""
+        line, end_line, column, end_column = position
+        if line is None or end_line is None:
+            return False
+        if column is None or end_column is None:
+            return self.start[0] <= line and end_line <= self.end[0]
+        return self.start <= (line, column) and (end_line, end_column) <= self.end
 
 
 class Item(NamedTuple):
@@ -35,6 +52,19 @@ class Item(NamedTuple):
         if not later:
             return self.node.body
         return [ast.copy_location(type(self.node)(items=later, body=self.node.body), self.node)]
+
+    @property
+    def target(self) -> ast.expr | None:
+        """The `as` target."""
+        return self.node.items[self.index].optional_vars
+
+    @property
+    def region(self) -> Region:
+        """The text of what the item guards."""
+        later = self.node.items[self.index + 1 :]
+        first: ast.expr | ast.stmt = later[0].context_expr if later else self.node.body[0]
+        decorators: list[ast.expr] = getattr(first, "decorator_list", [])
+        return Region(node_span((decorators or [first])[0])[:2], node_span(self.node)[2:])
 
     @property
     def alone(self) -> With:
@@ -66,7 +96,7 @@ def place(code: CodeType, enter: frames.Enter) -> Place:
         line = frames.line_at(code, enter.offset)
         same = [offset for offset in offsets if frames.line_at(code, offset) == line]
         return Place(line or code.co_firstlineno, None, None, same.index(enter.offset), len(same))
-    positions = list(code.co_positions())
+    positions = frames.positions(code)
     where = positions[enter.offset // 2]
     same = [offset for offset in offsets if positions[offset // 2] == where]
     previous = span(positions[enter.offset // 2 - 1])
@@ -74,7 +104,7 @@ def place(code: CodeType, enter: frames.Enter) -> Place:
     return Place(where[0] or code.co_firstlineno, span(where), before, same.index(enter.offset), len(same))
 
 
-def span(position: tuple[int | None, int | None, int | None, int | None]) -> Span | None:
+def span(position: Position) -> Span | None:
     """Return a position of `co_positions` in the order of the text, or None where it is not complete."""
     line, end_line, column, end_column = position
     if line is None or end_line is None or column is None or end_column is None:

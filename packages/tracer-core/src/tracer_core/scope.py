@@ -8,10 +8,10 @@ names both use, and so binds the names of the block around it even when that has
 
 from __future__ import annotations
 
-from types import CellType, FrameType
+from types import CellType, CodeType, FrameType
 from typing import Any
 
-from tracer_core import frames, saving
+from tracer_core import frames, locate, saving
 from tracer_core.body import SAVE, UNPACKED
 from tracer_core.compile import Kind
 
@@ -63,3 +63,47 @@ def push_result(frame: FrameType, names: dict[str, Any], saved_names: frozenset[
         names = {name: value for name, value in names.items() if running.returns(name, value, saved_names)}
     if names:
         frames.write_locals(frame, names)
+
+
+# Names by which code may reach its variables without naming them.
+_INTROSPECTION = frozenset(
+    {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "breakpoint", "set_trace"}
+)
+
+
+def unread(code: CodeType, region: locate.Region) -> frozenset[str]:
+    """Return the variables of the function `code` that it reads nowhere outside of `region`.
+
+    On 3.14 and later each write to a variable from outside pins its old value until the frame ends, so a loop of traces
+    would hold what every round has saved. Cells are free of that.
+    """
+    if not code.co_flags & _OPTIMIZED or _INTROSPECTION.intersection(code.co_names):
+        return frozenset()
+    positions = frames.positions(code)
+    read = {*code.co_cellvars, *code.co_freevars}
+    for offset, _, _, _ in frames.instructions(code.co_code):
+        if not region.holds(positions[offset // 2]):
+            read.update(frames.variables_read(code, offset))
+    return frozenset(code.co_varnames).difference(read)
+
+
+class ClassCell:
+    """Waits in the namespace of a class for the class, to tell the methods that a block made: `super()` asks a cell for it.
+
+    `type` calls `__set_name__` of everything in the namespace when it has made the class.
+    """
+
+    NAME = ".tracer_core"
+
+    def __init__(self, cell: CellType) -> None:
+        """Take the cell to be filled."""
+        self._cell = cell
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Fill the cell, and leave."""
+        self._cell.cell_contents = owner
+        delattr(owner, name)
+
+    def __get__(self, instance: object, owner: type | None = None) -> CellType:
+        """Be a descriptor, which an enumeration does not take for a member."""
+        return self._cell

@@ -7,6 +7,7 @@ the frames of every folder that `hide` registered, this package's own first.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from types import TracebackType
 
@@ -28,12 +29,16 @@ def is_hidden(filename: str) -> bool:
 
 
 def visible(traceback: TracebackType | None) -> TracebackType | None:
-    """Return `traceback` without the frames of hidden folders; the entries that stay are the same objects."""
-    kept = []
-    while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(_hidden):
-            kept.append(traceback)
-        traceback = traceback.tb_next
+    """Return `traceback`, that of an error being handled, without the frames of hidden folders.
+
+    The entries that stay are the same objects. On 3.10 the first entry stays as well, since a bare `raise` goes on with it.
+    """
+    kept = [traceback] if traceback is not None and sys.version_info < (3, 11) else []
+    entry = traceback.tb_next if kept and traceback is not None else traceback
+    while entry is not None:
+        if not entry.tb_frame.f_code.co_filename.startswith(_hidden):
+            kept.append(entry)
+        entry = entry.tb_next
     following: TracebackType | None = None
     for entry in reversed(kept):
         entry.tb_next = following

@@ -201,12 +201,13 @@ class Tracer(Deferrable):
             raise
         finally:
             _RUNNING.reset(token)
-            self._entry = block.frame = None
+            self._entry = None
+            block.close(self)
         return True
 
     def __aenter__(self) -> Awaitable[Any]:
         """Do what `__enter__` does, for `async with`."""
-        self._enter(sys._getframe(1))
+        self._arm(sys._getframe(1))
         return _Ready(self)
 
     async def __aexit__(
@@ -230,7 +231,8 @@ class Tracer(Deferrable):
             raise
         finally:
             _RUNNING.reset(token)
-            self._entry = block.frame = None
+            self._entry = None
+            block.close(self)
         return True
 
     def _leave(self, error: BaseException | None) -> Block | None:

@@ -8,18 +8,16 @@ cell here), nor do jumps, which the optimizer places as it likes. 3.10 knows no 
 
 from __future__ import annotations
 
-import ast
 import dis
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from types import CodeType
 from typing import NamedTuple, TypeAlias
 
 from tracer_core import frames
 from tracer_core.compile import Body
-from tracer_core.locate import Item
+from tracer_core.locate import Item, Position, Region
 
-_Position: TypeAlias = "tuple[int | None, int | None, int | None, int | None]"
-_Entry: TypeAlias = "tuple[int | None, int, Hashable, _Position]"
+_Entry: TypeAlias = "tuple[int | None, int, Hashable, Position]"
 
 _Pair: TypeAlias = "tuple[int | None, int, str]"
 
@@ -71,38 +69,23 @@ _CELLS = frozenset(opcode for opcode, name in enumerate(dis.opname) if "DEREF" i
 _FAST = frozenset(opcode for opcode, name in enumerate(dis.opname) if "_FAST" in name)
 
 
-_NOWHERE: _Position = (None, None, None, None)
+_NOWHERE: Position = (None, None, None, None)
 # What the compiler stores in every class body of its own accord.
 _SYNTHETIC = frozenset({"__classcell__", "__classdictcell__", "__static_attributes__", "__firstlineno__"})
 
 
-class _Region(NamedTuple):
-    """The part of the text that a block covers."""
-
-    start: tuple[int, int]
-    end: tuple[int, int]
-
-    def holds(self, position: _Position) -> bool:
-        line, end_line, column, end_column = position
-        if line is None or end_line is None:
-            return False
-        if column is None or end_column is None:
-            return self.start[0] <= line and end_line <= self.end[0]
-        return self.start <= (line, column) and (end_line, end_column) <= self.end
-
-
 def is_running(body: Body, code: CodeType, item: Item) -> bool:
     """Return whether `body`, compiled from the text of `item`, does what `code` does there."""
-    region = _region(item)
+    region = item.region
     ours, our_pairs = _entries(body.code, region, body.rewritten)
     theirs, their_pairs = _entries(code, region, body.rewritten)
     # The end of an `except` clause unbinds its name, once for each way out of it; where, is the optimizer's affair.
     unbound = {entry[2] for entry in ours if entry[1] == _DELETE}
     only_ours = {entry for entry in ours - theirs if not (entry[-1] in body.rewritten or entry[2] in unbound)}
     only_theirs = {entry for entry in theirs - ours if entry[2] not in unbound}
-    dropped = [_Region(*part) for part in body.dropped]
+    dropped = [Region(*part) for part in body.dropped]
     if not frames.V311:  # the line of the header, if the block begins there, does more than the block
-        dropped.append(_Region(region.start, (item.node.items[item.index].context_expr.end_lineno or 0, 0)))
+        dropped.append(Region(region.start, (item.node.items[item.index].context_expr.end_lineno or 0, 0)))
     for part in dropped:
         only_theirs = {entry for entry in only_theirs if not part.holds(entry[-1])}
     return _covered(only_ours, their_pairs) and _covered(only_theirs, our_pairs)
@@ -113,25 +96,13 @@ def _covered(entries: set[_Entry], pairs: set[_Pair]) -> bool:
     return not entries or all(entry[:3] in pairs for entry in entries)
 
 
-def _region(item: Item) -> _Region:
-    node = item.node
-    later = node.items[item.index + 1 :]
-    first: ast.expr | ast.stmt = later[0].context_expr if later else node.body[0]
-    decorators = getattr(first, "decorator_list", None)
-    if decorators:
-        first = decorators[0]
-    # On 3.10 a position is a line.
-    start = (first.lineno, first.col_offset if frames.V311 else 0)
-    return _Region(start, (node.end_lineno or node.lineno, node.end_col_offset or 0))
-
-
-def _entries(code: CodeType, region: _Region, rewritten: frozenset[object]) -> tuple[set[_Entry], set[_Pair]]:
+def _entries(code: CodeType, region: Region, rewritten: frozenset[object]) -> tuple[set[_Entry], set[_Pair]]:
     """Return what `code` and the code in it do in `region`; second, the accesses that share one instruction."""
     found: set[_Entry] = set()
     pairs: set[_Pair] = set()
     names, constants, slots = code.co_names, code.co_consts, frames.slots(code)
     cells = {*code.co_cellvars, *code.co_freevars}
-    positions = list(_positions(code))
+    positions = frames.positions(code)
     previous: object = None
     for offset, _, opcode, arg in frames.instructions(code.co_code):
         kind = _CLASSES[opcode]
@@ -177,12 +148,3 @@ def _entries(code: CodeType, region: _Region, rewritten: frozenset[object]) -> t
             what = names[arg >> _SHIFTS[opcode]] if kind == _NAMED else (opcode, arg)
             found.add((line, kind, what, position))
     return found, pairs
-
-
-def _positions(code: CodeType) -> Iterator[_Position]:
-    if frames.V311:
-        yield from code.co_positions()
-        return
-    for start, end, line in code.co_lines():
-        for _ in range(start, end, 2):
-            yield line, line, None, None
