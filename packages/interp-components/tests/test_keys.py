@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interp_components.keys import ENDS, Key, KeyPathError, parse
+from interp_components.keys import ENDS, KeyPathError, parse
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,6 @@ def test_two_drills_below_the_root_are_allowed() -> None:
     assert parse("/h.source.f_0.source.g_0.output").segments.count("source") == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("../ln_2.output", False), ("output", False), ("source.f_0.output", True), ("sources.output", False)],
-)
-def test_inside_forward_means_a_source_segment(text: str, expected: bool) -> None:
-    """A path is inside a forward when one of its names is `source`, whole."""
-    assert parse(text).inside_forward is expected
-
-
 names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}|[0-9]{1,3}", fullmatch=True).filter(lambda name: name != "source")
 
 
@@ -76,4 +67,29 @@ def test_every_well_formed_key_is_understood(start: str, segments: list[str], en
     """Putting the parts of a key together and parsing it gives the parts back."""
     text = start + ".".join([*segments, end])
 
-    assert parse(text) == Key(text, start == "/", start.count("../"), tuple(segments), end)
+    key = parse(text)
+
+    assert (key.anchored, key.ups, key.segments, key.attribute) == (
+        start == "/",
+        start.count("../"),
+        tuple(segments),
+        end,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "is_own"),
+    [
+        ("output", "output", True),
+        ("input", "input", True),
+        ("inputs", "input", True),
+        ("/output", "output", False),
+        ("../inputs", "input", False),
+        ("mlp.output", "output", False),
+    ],
+)
+def test_a_key_says_which_place_it_takes(text: str, end: str, is_own: bool) -> None:
+    """The arguments of a call and the first of them are one place, and some places are the host's own."""
+    key = parse(text)
+
+    assert (key.end, key.is_own) == (end, is_own)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from interp_components.errors import InterpError
 
@@ -40,10 +40,10 @@ class Key:
     attribute: str
     """`output`, `input` or `inputs`."""
 
-    @property
-    def inside_forward(self) -> bool:
-        """Whether the path goes through the operations of a forward."""
-        return SOURCE in self.segments
+    end: Literal["input", "output"]
+    """The place that the attribute is served at: a call's pair of arguments and its first one are one place."""
+    is_own: bool
+    """Whether the place is one of the host's own."""
 
 
 @lru_cache(maxsize=4096)
@@ -67,7 +67,8 @@ def parse(text: str) -> Key:
             f"key {text!r} looks inside an operation of a module above its host, and a path above the host reaches only "
             "the operations of that module's own forward; start the key at the root ('/...') or describe the value there"
         )
-    return Key(text, anchored, ups, tuple(segments), attribute)
+    end: Literal["input", "output"] = "output" if attribute == "output" else "input"
+    return Key(text, anchored, ups, tuple(segments), attribute, end, is_own=not (anchored or ups or segments))
 
 
 def _climb(rest: str) -> tuple[str, int]:

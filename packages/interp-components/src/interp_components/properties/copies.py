@@ -22,6 +22,6 @@ class CopyEProperty(EProperty):
     _transform: Stub | None = staticmethod(lambda obj, view, raw: view.clone())
     _postprocess: Stub | None = staticmethod(lambda obj, value: value.clone())
 
-    def _preprocessed(self, obj: Any, raw: Any) -> Any:
-        value: Tensor = super()._preprocessed(obj, raw)
+    def _viewed(self, obj: Any, raw: Any) -> Any:
+        value: Tensor = super()._viewed(obj, raw)
         return value.clone()

@@ -149,10 +149,10 @@ class EProperty:
             availability.require(self.unavailable, obj, self.name)
         worker = current(f"{obj.path}.{self.name}")
         key = self._parsed or self._parse_for(obj)
-        location = resolve(obj, key, self.name)
+        location = obj.location(key.end) if key.is_own else resolve(obj, key, self.name)
         if self._transform is not None:
             return self._editable(obj, worker, location, key)
-        return self._preprocessed(obj, self._pick(obj, key, worker.read(location)))
+        return self._viewed(obj, self._picked(obj, key, worker.read(location)))
 
     def __set__(self, obj: Any, value: Any) -> None:
         """Replace the value in the running model."""
@@ -174,10 +174,12 @@ class EProperty:
     def _select_for(self, obj: Any) -> int | str | None:
         return self.select(obj) if callable(self.select) else self.select
 
-    def _preprocessed(self, obj: Any, raw: Any) -> Any:
+    def _viewed(self, obj: Any, raw: Any) -> Any:
         return raw if self._preprocess is None else self._preprocess(obj, raw)
 
-    def _pick(self, obj: Any, key: keys.Key, served: Any) -> Any:
+    def _picked(self, obj: Any, key: keys.Key, served: Any) -> Any:
+        if self.select is None and key.attribute == "output":
+            return served
         return selection.pick(key.attribute, served, self._select_for(obj))
 
     def _replace(self, obj: Any, worker: Worker, location: Location, key: keys.Key, value: Any) -> None:
@@ -191,9 +193,8 @@ class EProperty:
         held = WriteBack.held_by(worker)
         if held is not None and held.answers(self, location, occurrence):
             return held.view
-        served = worker.read(location)
-        raw = self._pick(obj, key, served)
-        view = self._preprocessed(obj, raw)
+        raw = self._picked(obj, key, worker.read(location))
+        view = self._viewed(obj, raw)
 
         def carry_back() -> None:
             assert self._transform is not None

@@ -30,8 +30,7 @@ def resolve(host: Node, key: Key, name: str) -> Location:
             "or of this release of transformers, is not the one that the key was written for; print the `source` of the "
             "module to see its operations, and describe the value with another key or mark it `unavailable(...)`"
         ) from error
-    # The pair of arguments and its first element are one place; picking the argument is done with what it serves.
-    return node.location("output" if key.attribute == "output" else "input")
+    return node.location(key.end)
 
 
 def _above(host: Node, key: Key, name: str) -> Node:

@@ -39,7 +39,7 @@ def pick(attribute: str, value: Any, select: int | str | None) -> Any:
         return value if select is None else _element(value, select)
     args, kwargs = value
     if attribute == "input":
-        return _first(args, kwargs)
+        return args[0] if args else _first(args, kwargs)
     if select is None:
         return value
     return _argument(args, kwargs, select)

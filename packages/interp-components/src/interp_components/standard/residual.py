@@ -24,6 +24,6 @@ class ResidualEProperty(EProperty):
 
     def _replace(self, obj: Any, worker: Worker, location: Location, key: keys.Key, value: Any) -> None:
         served = worker.read(location)
-        self._pick(obj, key, served).copy_(value)
+        self._picked(obj, key, served).copy_(value)
         # Nothing is left to replace; the request tells the receipt that there was a write.
         worker.replace(location, served)
