@@ -191,7 +191,8 @@ class _Walk(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         self.generic_visit(node)
         if not is_plain_super(node):
-            self._add(chain(node.func) or UNNAMED_CALL, Kind.CALL, node, node.lineno)
+            # Of a chain of calls over several lines, the line where this one's name stands.
+            self._add(chain(node.func) or UNNAMED_CALL, Kind.CALL, node, node.func.end_lineno or node.lineno)
 
     def visit_Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)

@@ -12,6 +12,7 @@ done.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch import nn
@@ -20,7 +21,7 @@ from interp_components.errors import InterpError, OutsideTraceError, SourceNotAv
 from interp_components.interleaving import End, Location, Node, Run, Worker, current
 from interp_components.sources.listing import Kind, Listed
 from interp_components.sources.margin import one_line
-from interp_components.sources.slots import Guard, Slots
+from interp_components.sources.slots import Slots, is_lasting
 
 if TYPE_CHECKING:
     from interp_components.sources.source import DrilledSource, Source
@@ -31,15 +32,21 @@ class Passing(Location):
 
     __slots__ = ("_end", "_operation")
 
-    def __init__(self, operation: Operation, end: Literal["inputs", "outputs", "callees"], name: str) -> None:
-        super().__init__(f"{operation.path}.{name}")
+    def __init__(self, operation: Operation, end: Literal["input", "output", "fn"]) -> None:
+        super().__init__(f"{operation.path}.{end}")
         self._operation = operation
         self._end = end
 
     def attach(self, run: Run) -> None:
         """Fill the operation's slot, in the forward that this run guards."""
-        guard = self._operation.guard(run)
-        getattr(guard, self._end).append(run.places[self])
+        operation, place = self._operation, run.places[self]
+        guard = operation.parent.guard(run, operation.name)
+        if self._end == "output":
+            guard.outputs += [place]
+        elif self._end == "input":
+            guard.inputs += [place]
+        else:
+            guard.callees += [place]
 
 
 class _Ends:
@@ -50,15 +57,15 @@ class _Ends:
     _output: Passing
     _firing: int | None = None
 
-    def _read(self, location: Passing, what: str) -> Any:
-        worker = current(f"{self.path}.{what}")
+    def _arguments(self) -> Any:
+        worker = current(self._input.path)
         if self._firing is None:
-            return worker.read(location)
+            return worker.read(self._input)
         with worker.pinned(self._firing):
-            return worker.read(location)
+            return worker.read(self._input)
 
-    def _replace(self, location: Passing, value: Any, what: str) -> None:
-        worker = current(f"{self.path}.{what}")
+    def _replace(self, location: Passing, value: Any) -> None:
+        worker = current(location.path)
         if self._firing is None:
             worker.replace(location, value)
         else:
@@ -68,16 +75,20 @@ class _Ends:
     @property
     def output(self) -> Any:
         """What the operation gives. Assign to let the forward go on with something else."""
-        return self._read(self._output, "output")
+        worker = current(self._output.path)
+        if self._firing is None:
+            return worker.read(self._output)
+        with worker.pinned(self._firing):
+            return worker.read(self._output)
 
     @output.setter
     def output(self, value: Any) -> None:
-        self._replace(self._output, value, "output")
+        self._replace(self._output, value)
 
     @property
     def inputs(self) -> Any:
         """The pair `(args, kwargs)` of the call; `((value,), {})` of an assignment."""
-        return self._read(self._input, "inputs")
+        return self._arguments()
 
     @inputs.setter
     def inputs(self, value: Any) -> None:
@@ -86,26 +97,26 @@ class _Ends:
                 f"{self.path}.inputs was assigned {value!r}; it takes the pair of a call's arguments, "
                 f"`((positional, ...), {{keyword: ...}})`. To replace the first argument alone, assign `.input`."
             )
-        self._replace(self._input, value, "inputs")
+        self._replace(self._input, value)
 
     @property
     def input(self) -> Any:
         """The first argument of the call, positional or else by keyword; assign to replace it alone."""
-        args, kwargs = self._read(self._input, "input")
+        args, kwargs = self._arguments()
         if not args and not kwargs:
             raise InterpError(f"{self.path} is called without arguments, so it has no `.input`")
         return args[0] if args else next(iter(kwargs.values()))
 
     @input.setter
     def input(self, value: Any) -> None:
-        args, kwargs = self._read(self._input, "input")
+        args, kwargs = self._arguments()
         if args:
             replaced = (value, *args[1:]), kwargs
         elif kwargs:
             replaced = args, {**kwargs, next(iter(kwargs)): value}
         else:
             raise InterpError(f"{self.path} is called without arguments, so it has no `.input` to replace")
-        self._replace(self._input, replaced, "input")
+        self._replace(self._input, replaced)
 
     def skip(self, value: Any) -> None:
         """Do not run the operation; the forward goes on with `value` as what it gave."""
@@ -147,9 +158,9 @@ class Operation(_Ends):
         self.line = listed.line
         self.path = f"{parent.path}.{listed.name}"
         self._listed = listed
-        self._input = Passing(self, "inputs", "input")
-        self._output = Passing(self, "outputs", "output")
-        self._callee = Passing(self, "callees", "fn")
+        self._input = Passing(self, "input")
+        self._output = Passing(self, "output")
+        self._callee = Passing(self, "fn")
         self._drilled: DrilledSource | None = None
 
     @property
@@ -172,10 +183,6 @@ class Operation(_Ends):
             raise AttributeError(f"{self.path!r} has no {first!r}; what is inside the call is under `source`")
         return self.source.get(rest) if rest else self.source
 
-    def guard(self, run: Run) -> Guard:
-        """The operation's guard in a run, which is asked from now on."""
-        return self.parent.guard(run, self.name)
-
     @property
     def source(self) -> DrilledSource:
         """The operations of what this one calls: of the function that it is about to call in this run.
@@ -195,25 +202,29 @@ class Operation(_Ends):
                 f"{self.path}.source is there only while the model runs, since what the call runs is known when it is "
                 f"called. Ask for it inside `with model.trace(...):`; `print` shows it there."
             ) from error
-        labelled = self._drill(worker).labelled
-        if self._drilled is None or self._drilled.labelled is not labelled:
-            self._drilled = self.parent.drilled(self, labelled)
-        return self._drilled
+        slots = self._drill(worker)
+        drilled = self._drilled
+        if drilled is None or drilled.found is not slots.labelled:
+            drilled = self._drilled = self.parent.drilled(self, slots.labelled)
+            if is_lasting(slots.target):
+                slots.home = drilled
+        drilled.slots = slots
+        return drilled
 
     def _drill(self, worker: Worker) -> Slots:
         """Return the slots of what the operation calls, waiting for the call when this run has not drilled it yet."""
-        guard = self.guard(worker.run)
+        guard = self.parent.guard(worker.run, self.name)
         if guard.below is not None:
             return guard.below
         visiting = worker.run.visiting
         if visiting not in guard.inputs or worker.step not in (None, visiting.count):
             worker.read(self._callee)
-        if isinstance(guard.callee, nn.Module):
+        if type(guard.callee) is not FunctionType and isinstance(guard.callee, nn.Module):
             raise SourceNotAvailable(
                 f"{self.path} calls a module, {type(guard.callee).__name__}; ask that module for its `source` instead"
             )
         try:
-            return guard.drill()
+            return guard.drill(self._drilled)
         except SourceNotAvailable as error:
             raise SourceNotAvailable(f"{self.path}.source cannot be had: {error}") from None
 

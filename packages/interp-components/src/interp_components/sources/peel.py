@@ -49,10 +49,6 @@ def peel(target: Any) -> Peeled:
     layers: list[Layer] = []
     while True:
         if isinstance(target, FunctionType):
-            gate = target.__dict__.get("__gate__")
-            if gate is not None:  # a run stands in front of the forward
-                target = target.__dict__["__wrapped__"]
-                continue
             if "_torchdynamo_orig_callable" in target.__dict__:
                 raise SourceNotAvailable("it is compiled by torch.compile; wrap the model as it was before")
             inner = _inner(target)
@@ -68,6 +64,13 @@ def peel(target: Any) -> Peeled:
             target = target.func
         else:
             target = _call_method(target)
+
+
+def behind_gates(forward: Any) -> Any:
+    """Return the forward that the gates of runs stand in front of."""
+    while type(forward) is FunctionType and "__gate__" in forward.__dict__:
+        forward = forward.__dict__["__wrapped__"]
+    return forward
 
 
 def _call_method(target: Any) -> MethodType:

@@ -1,59 +1,96 @@
-"""The slots of one guarded function in one run, and what a guard does once somebody asked.
+"""The slots of one guarded function, and what a guard does once somebody asked.
 
-A slot is filled when a block first asks for its operation. From then on every firing of the operation goes through the
-slot's `Guard`, which reports what passes to the places of the run: the callee, the arguments, the result.
+A slot is filled when a block first asks for its operation. From then on, for the rest of the run, every firing of the
+operation goes through the slot's `Guard`, which reports what passes to the places of the run: the callee, the arguments,
+the result.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from functools import partial
-from types import CodeType
-from typing import Any
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
 
 from interp_components.errors import SourceNotAvailable
-from interp_components.interleaving import Place, Skipped
+from interp_components.interleaving import Place, Run, Skipped
+from interp_components.interleaving.gates import backward_id
+from interp_components.interleaving.seats import getcurrent
 from interp_components.sources.labelled import Labelled, label
-from interp_components.sources.listing import Kind, Listed
+from interp_components.sources.listing import Kind
 from interp_components.sources.peel import Peeled, peel
+
+if TYPE_CHECKING:
+    from interp_components.sources.source import Source
+
+
+_SLOTS = "__slots_of_run__"
 
 
 class Slots:
-    """The slots of one function; in one run, for one module or one drilled call.
+    """The slots of one function, for one run at a time.
 
     Attributes:
         labelled: the function's labels and guarded code.
-        missed: the code without guards that was already running when the slots were made.
+        target: what was peeled to get to the function.
+        code: the function's own code.
+        guarded: the target, with these slots in the function inside.
+        run: the run that uses the slots now.
+        missed: the code without guards that was already running when the run began to use the slots.
+        guards: the guards of the operations that were asked for.
+        below: the slots of the calls that were drilled.
+        home: the source that keeps the slots from run to run.
     """
 
-    __slots__ = ("_guards", "_list", "labelled", "missed")
+    __slots__ = (
+        "__weakref__", "_empty", "_list", "below", "code", "guarded", "guards", "home", "labelled", "missed", "run",
+        "target",
+    )  # fmt: skip
 
-    def __init__(self, labelled: Labelled) -> None:
+    def __init__(self, labelled: Labelled, target: Any, peeled: Peeled, home: Source | None = None) -> None:
         self.labelled = labelled
+        self._empty: list[Callable[[Any], Any] | None] = [None] * len(labelled.operations)
+        self._list = self._empty.copy()
+        self.guards: dict[str, Guard] = {}
+        self.below: list[Slots] = []
+        self.home = home
+        self.run: Run | None = None
         self.missed: CodeType | None = None
-        self._list: list[Callable[[Any], Any] | None] = [None] * len(labelled.operations)
-        self._guards: dict[str, Guard] = {}
+        self.guard_target(target, peeled)
 
-    def guarding(self, peeled: Peeled) -> Any:
-        """Return what was peeled, with these slots in the function inside."""
-        return peeled.around(self.labelled.with_slots(peeled.function, self._list))
+    def guard_target(self, target: Any, peeled: Peeled) -> None:
+        """Put the slots into what was peeled."""
+        self.target = target
+        self.code = peeled.function.__code__
+        function = self.labelled.with_slots(peeled.function, self._list)
+        function.__dict__[_SLOTS] = weakref.ref(self)
+        self.guarded = peeled.around(function)
 
-    def guard(self, name: str) -> Guard:
-        """Return the guard of an operation; it is asked from now on."""
-        guard = self._guards.get(name)
-        if guard is None:
-            place = self.labelled.places[name]
-            guard = self._guards[name] = Guard()
-            self._list[place] = guard.entry(self.labelled.operations[place])
+    def fill(self, run: Run, name: str) -> Guard:
+        """Return the guard of an operation that nobody asked for before; it is asked from now on."""
+        place = self.labelled.places[name]
+        operation = self.labelled.operations[place]
+        guard = self.guards[name] = Guard(run, self)
+        if operation.kind is not Kind.CALL:
+            self._list[place] = guard.value
+        elif operation.is_method:
+            self._list[place] = partial(_Receiver, guard)
+        else:
+            self._list[place] = partial(partial, guard.call)
         return guard
 
     def close(self) -> None:
         """Empty all slots: what still holds the guarded function runs as if nobody had asked."""
-        self._list[:] = [None] * len(self._list)
-        for guard in self._guards.values():
-            if guard.below is not None:
-                guard.below.close()
-        self._guards.clear()
+        if self.guards:
+            self._list[:] = self._empty
+            self.guards = {}
+            for slots in self.below:
+                slots.close()
+            self.below = []
+        self.missed = self.run = None
+        if self.home is not None:
+            self.home.idle = self
 
 
 class Guard:
@@ -65,72 +102,91 @@ class Guard:
         below: the slots of the drilled callee.
     """
 
-    __slots__ = ("below", "callee", "callees", "inputs", "outputs")
+    __slots__ = ("_has_fired", "_run", "_slots", "below", "callee", "callees", "inputs", "outputs")
 
-    def __init__(self) -> None:
+    def __init__(self, run: Run, slots: Slots) -> None:
+        self._run = run
+        self._slots = slots
         self.callees: list[Place] = []
         self.inputs: list[Place] = []
         self.outputs: list[Place] = []
+        self._has_fired = False
         self.callee: Any = None
         self.below: Slots | None = None
 
-    def entry(self, operation: Listed) -> Callable[[Any], Any]:
-        """Return what the operation's slot is to hold."""
-        if operation.kind is not Kind.CALL:
-            return self._value
-        return partial(_Receiver, self) if operation.is_method else partial(partial, self.call)
-
-    def drill(self) -> Slots:
+    def drill(self, home: Source | None) -> Slots:
         """Return the slots of what the operation is about to call, guarded from this firing on.
+
+        Args:
+            home: the source of what was drilled here in an earlier run.
 
         Raises:
             SourceNotAvailable: It is nothing with Python source.
         """
         if self.below is None:
-            self.below = Slots(label(peel(self.callee).function))
+            callee = self.callee
+            if home is not None and home.idle is not None and home.idle.target is callee:
+                below, home.idle = home.idle, None
+            else:
+                peeled = peel(callee)
+                below = Slots(label(peeled.function), callee, peeled)
+            self._slots.below += [below]
+            below.run = self._run
+            self.below = below
         return self.below
 
     def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Do the call, telling who asked."""
+        # Other threads, calls that a block makes itself, inner runs and a backward pass are not this run's forward.
+        if getcurrent() is not self._run.main or (self._has_fired and backward_id() != -1):
+            return callee(*args, **kwargs)
+        self._has_fired = True
         self.callee = callee
         try:
             for place in self.callees:
-                place.report(callee)
+                place.pass_by(callee)
             for place in self.inputs:
-                served = place.report((args, kwargs))
+                served = place.pass_by((args, kwargs))
                 if type(served) is Skipped:
                     return self._told(served.value)
                 args, kwargs = served
         finally:
             self.callee = None
-        if self.below is not None:
-            callee = self._guarded(callee, self.below)
-        return self._told(callee(*args, **kwargs))
+        below = self.below
+        if below is not None:
+            callee = below.guarded if below.target is callee else self._guarded(callee, below)
+        result = callee(*args, **kwargs)
+        for place in self.outputs:
+            result = place.pass_by(result)
+        return result
 
-    def _value(self, value: Any) -> Any:
+    def value(self, value: Any) -> Any:
         """Bind, or return, the value, telling who asked."""
+        if getcurrent() is not self._run.main or (self._has_fired and backward_id() != -1):
+            return value
+        self._has_fired = True
         for place in self.inputs:
-            served = place.report(((value,), {}))
+            served = place.pass_by(((value,), {}))
             value = served.value if type(served) is Skipped else served[0][0]
         return self._told(value)
 
     def _told(self, result: Any) -> Any:
         for place in self.outputs:
-            result = place.report(result)
+            result = place.pass_by(result)
         return result
 
     def _guarded(self, callee: Any, below: Slots) -> Any:
-        """Return the callee guarded, when it is the function that was drilled; at another firing it may be another."""
+        """Return the callee guarded, when it runs the function that was drilled; at a later firing it may run another."""
         try:
             peeled = peel(callee)
             is_same = label(peeled.function) is below.labelled
         except SourceNotAvailable:
             is_same = False
-        if is_same:
-            return below.guarding(peeled)
-        below.close()
-        self.below = None
-        return callee
+        if not is_same:
+            self.below = None
+            return callee
+        below.guard_target(callee, peeled)
+        return below.guarded
 
 
 class _Receiver:
@@ -145,3 +201,14 @@ class _Receiver:
         """Return the receiver's attribute with the guard before it."""
         guard, receiver = object.__getattribute__(self, "_guarded")
         return partial(guard.call, getattr(receiver, name))
+
+
+def slots_in(function: FunctionType) -> Slots | None:
+    """Return the slots of a function that is guarded already: by the envoy of another tree, in the same run."""
+    reference: weakref.ref[Slots] | None = function.__dict__.get(_SLOTS)
+    return None if reference is None else reference()
+
+
+def is_lasting(target: Any) -> bool:
+    """Whether slots may keep the target from run to run: a plain function of a module, which holds no values."""
+    return type(target) is FunctionType and target.__closure__ is None

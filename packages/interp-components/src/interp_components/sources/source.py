@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from types import CodeType
+from types import CodeType, MethodType
 from typing import Any
 
 from torch import nn
@@ -24,12 +24,12 @@ from interp_components.interleaving import Node, Run, current
 from interp_components.sources.labelled import Labelled, label
 from interp_components.sources.margin import with_margin
 from interp_components.sources.operation import Operation
-from interp_components.sources.peel import Peeled, peel
-from interp_components.sources.slots import Guard, Slots
+from interp_components.sources.peel import Peeled, behind_gates, peel
+from interp_components.sources.slots import Guard, Slots, slots_in
 
-# Run -> the slots of each module whose forward it guards. Entries go with the run, on every path; a run belongs to one
-# thread, and no thread looks at another's.
-_guarded: dict[Run, dict[nn.Module, Slots]] = {}
+# Run -> the sources whose forwards it guards; an entry goes with its run, on every path. A run belongs to one thread,
+# and no thread looks at another's.
+_guarded: dict[Run, list[ModuleSource]] = {}
 
 
 class Source:
@@ -38,9 +38,13 @@ class Source:
     Attributes:
         parent: the envoy, or the operation, whose function it is.
         path: the parent's path and `source`.
+        idle: slots that no run uses now, for the next one.
     """
 
+    idle: Slots | None
+
     def __init__(self, parent: Node) -> None:
+        self.idle = None
         self.parent = parent
         self.path = f"{parent.path}.source"
 
@@ -126,6 +130,9 @@ class ModuleSource(Source):
     def __init__(self, parent: Node, module: nn.Module) -> None:
         super().__init__(parent)
         self._module = module
+        self._output: Any = parent.location("output")
+        self._open: dict[Run, Slots] = {}
+        """Run -> the slots it uses, until it is over."""
 
     @property
     def labelled(self) -> Labelled:
@@ -134,62 +141,80 @@ class ModuleSource(Source):
         Raises:
             SourceNotAvailable: The forward has no Python source.
         """
-        return self._read(_forward(self._module))[1]
+        return self._label(self._peel(behind_gates(_forward(self._module))))
 
-    def _read(self, forward: Any) -> tuple[Peeled, Labelled]:
+    def _peel(self, forward: Any) -> Peeled:
         try:
-            peeled = peel(forward)
-            return peeled, label(peeled.function)
+            return peel(forward)
         except SourceNotAvailable as error:
-            raise SourceNotAvailable(f"{self.path} cannot be had: {error}") from None
+            raise self._missing(error) from None
+
+    def _label(self, peeled: Peeled) -> Labelled:
+        try:
+            return label(peeled.function)
+        except SourceNotAvailable as error:
+            raise self._missing(error) from None
+
+    def _missing(self, reason: SourceNotAvailable) -> SourceNotAvailable:
+        return SourceNotAvailable(f"{self.path} cannot be had: {reason}")
 
     def guard(self, run: Run, name: str) -> Guard:
         """The guard of an operation in the forward that the run guards."""
-        slots = self._slots(run)
-        if name not in slots.labelled.places:
-            raise SourceNotAvailable(f"{self.path}.{name}: the module has been given another forward, without {name!r}")
+        slots = self._open[run] if run in self._open else self._install(run)
         if slots.missed is not None and self._is_too_late(run, slots.missed):
             raise SourceNotAvailable(
                 f"{self.path}.{name} was asked for while {self.parent.path} was already running, without labels. "
                 f"Ask for an operation of it before anything that is inside of it, or give it an envoy class that says "
                 f"`sourced = True`, which labels it before it begins."
             )
-        return slots.guard(name)
+        if name in slots.guards:
+            return slots.guards[name]
+        if name not in slots.labelled.places:
+            raise SourceNotAvailable(f"{self.path}.{name}: the module has been given another forward, without {name!r}")
+        return slots.fill(run, name)
 
     def prepare(self, run: Run) -> None:
         """Guard the forward for the calls of this run that begin from now on, so that late requests find it guarded."""
-        self._slots(run)
+        if run not in self._open:
+            self._install(run)
 
-    def _slots(self, run: Run) -> Slots:
-        modules = _guarded.get(run)
-        if modules is None:
-            modules = _guarded[run] = {}
-            run.on_exit(partial(_close, run))
-        slots = modules.get(self._module)
-        if slots is None:
-            slots = self._install(run, modules)
-        return slots
-
-    def _install(self, run: Run, modules: dict[nn.Module, Slots]) -> Slots:
-        """Put the guarded forward on the module for the run."""
-        module = self._module
-        output = self.parent.location("output")
-        if output not in run.places:
-            run.attach(output)  # with what is around it: the block may go on to ask for that
-            if module in modules:
-                return modules[module]
-        is_accelerated = _is_accelerated(module)
-        peeled, labelled = self._read(_forward(module) if is_accelerated else run.forward_of(module))
-        slots = modules[module] = Slots(labelled)
-        if run.has_started and _is_running(run, peeled.function.__code__, module):
-            slots.missed = peeled.function.__code__
-        guarded = slots.guarding(peeled)
-        if is_accelerated:
-            run.on_exit(partial(module.__dict__.__setitem__, "_old_forward", module.__dict__["_old_forward"]))
-            module.__dict__["_old_forward"] = guarded
+    def _install(self, run: Run) -> Slots:
+        """Put the guarded forward behind the module's gate for the run."""
+        gate = self._output.gate(run)  # with what is around it: the block may go on to ask for that
+        if run in self._open:  # the gate has prepared this source
+            return self._open[run]
+        if "_hf_hook" in self._module.__dict__ and _is_accelerated(self._module):
+            slots = self._slots_for(_forward(self._module))
+            _replace_old_forward(run, self._module, slots.guarded)
         else:
-            run.replace_forward(module, guarded)
+            slots = self._slots_for(gate.forward)
+            gate.forward = slots.guarded
+        if run not in _guarded:
+            _guarded[run] = []
+            run.on_exit(partial(_close, run))
+        _guarded[run] += [self]
+        self._open[run] = slots
+        slots.run = run
+        if run.has_started and _is_running(run, slots.code, self._module):
+            slots.missed = slots.code
         return slots
+
+    def _slots_for(self, forward: Any) -> Slots:
+        """Return slots for the forward: those of an earlier run, unless another run uses them or the forward is new."""
+        if type(forward) is not MethodType:
+            forward = behind_gates(forward)
+        is_own = type(forward) is MethodType and forward.__self__ is self._module
+        target = forward.__func__ if is_own else forward
+        slots, self.idle = self.idle, None
+        if slots is not None and slots.target is target:
+            return slots
+        peeled = self._peel(forward)
+        return slots_in(peeled.function) or Slots(self._label(peeled), target, peeled, self)
+
+    def close(self, run: Run) -> None:
+        """Let go of the run."""
+        self._open[run].close()
+        del self._open[run]
 
     def _is_too_late(self, run: Run, missed: CodeType) -> bool:
         """Whether the firing that is asked for belongs to the call that runs without guards."""
@@ -212,33 +237,43 @@ class DrilledSource(Source):
     def __init__(self, parent: Operation, labelled: Labelled) -> None:
         super().__init__(parent)
         self._operation = parent
-        self._labelled = labelled
+        self.found = labelled
+        self.slots: Slots | None = None
+        """The slots of the run that drilled last."""
 
     @property
     def labelled(self) -> Labelled:
         """The text, labels and guarded code of the function."""
-        return self._labelled
+        return self.found
 
     def guard(self, run: Run, name: str) -> Guard:
         """The guard of an operation in the function, which this run has drilled."""
-        below = self._operation.guard(run).below
-        if below is None or below.labelled is not self._labelled:
+        below = self.slots
+        operation = self._operation
+        if below is None or below.run is not run:
+            below = operation.parent.guard(run, operation.name).below
+        if below is None or below.labelled is not self.found:
             raise SourceNotAvailable(
                 f"{self.path} was found in another run, and what a call runs may change: write "
-                f"`{self.path}.{name}` out in this block, so that this run looks what {self._operation.name} calls."
+                f"`{self.path}.{name}` out in this block, so that this run looks what {operation.name} calls."
             )
-        return below.guard(name)
+        return below.guards[name] if name in below.guards else below.fill(run, name)
 
 
 def _close(run: Run) -> None:
-    """Forget the run, and empty its slots."""
-    for slots in _guarded.pop(run).values():
-        slots.close()
+    for source in _guarded.pop(run):
+        source.close(run)
 
 
 def _is_accelerated(module: nn.Module) -> bool:
     """Whether accelerate stands in front of the forward, and calls what it keeps as `_old_forward`."""
     return "_hf_hook" in module.__dict__ and "_old_forward" in module.__dict__
+
+
+def _replace_old_forward(run: Run, module: nn.Module, forward: Any) -> None:
+    attributes = module.__dict__
+    run.on_exit(partial(attributes.__setitem__, "_old_forward", attributes["_old_forward"]))
+    attributes["_old_forward"] = forward
 
 
 def _forward(module: nn.Module) -> Any:
