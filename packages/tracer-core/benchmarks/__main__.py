@@ -1,6 +1,6 @@
 """Time tracer_core beside another `with`-block tracer, case by case.
 
-    python benchmarks/run.py --peer PATH_TO_PYTHON [--rounds 15] [--json FILE] [--markdown FILE]
+    python benchmarks --peer PATH_TO_PYTHON [--rounds 15] [--json FILE] [--markdown FILE]
 
 `--peer` is the interpreter of an environment that has `nnsight`, of the same Python version as this one.  Without it
 only this library is timed.  Both run in processes of their own and are asked in turn, in alternating order; the ratio
@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -98,10 +100,12 @@ def row(case: str, measured: list[tuple[float, float | None]]) -> Row:
     )
 
 
-def import_time(python: str, module: str) -> float:
-    """Return microseconds of CPU that the first import takes in a fresh process."""
+def import_time(python: str, module: str, cache: str) -> float:
+    """Return microseconds of CPU that the first import takes in a fresh process, from bytecode in the folder `cache`."""
     command = [python, "-c", IMPORT_PROGRAM.format(module)]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) / 1_000
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return float(done.stdout) / 1_000
 
 
 def with_target(row: Row, plain: float, version: tuple[int, int]) -> Row:
@@ -133,8 +137,10 @@ def measure(peer_python: str | None, rounds: int) -> list[Row]:
     ours.close()
     if peer:
         peer.close()
-    import_peer = partial(import_time, peer_python, "nnsight.tracing.tracer") if peer_python else None
-    rows.append(row(IMPORT, pairs(partial(import_time, sys.executable, "tracer_core"), import_peer, min(rounds, 7))))
+    with tempfile.TemporaryDirectory() as cache:
+        imports = partial(import_time, sys.executable, "tracer_core", cache)
+        peers = partial(import_time, peer_python, "nnsight.tracing.tracer", cache) if peer_python else None
+        rows.append(row(IMPORT, pairs(imports, peers, min(rounds, 7))))
     plain = next(one.ours for one in rows if one.case == PLAIN)
     return [with_target(one, plain, sys.version_info[:2]) for one in rows]
 

@@ -2,7 +2,7 @@
 
     python worker.py tracer_core.Tracer tracer_core.save
 
-`run.py` starts one worker per library and asks them in turn, so that both meet the same moment of a noisy machine.
+`python benchmarks` starts one worker per library and asks them in turn, so that both meet the same moment of a noisy machine.
 """
 
 from __future__ import annotations

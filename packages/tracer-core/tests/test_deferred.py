@@ -74,16 +74,19 @@ class Held(Executor):
 
 
 class Wrapping(Executor):
-    """Wraps what pickling raises in an error of its own, as some schedulers do."""
+    """Tells of a failed pickling in words of its own, by the future or at once."""
+
+    def __init__(self, at_once):
+        self.at_once = at_once
 
     def submit(self, function, /, *args):
         future = Future()
         try:
             pickle.dumps(function)
-        except Exception as error:
-            wrapped = TypeError("could not serialize")
-            wrapped.__cause__ = error
-            future.set_exception(wrapped)
+        except Exception:
+            future.set_exception(TypeError("could not serialize"))
+        if self.at_once:
+            future.result()
         return future
 
 
@@ -235,11 +238,13 @@ def test_a_class_body_may_send_a_block_away(processes):
     assert Made.y == [1]
 
 
-@pytest.mark.parametrize("make", [Pickling, Wrapping], ids=["raised", "wrapped"])
-def test_a_value_that_cannot_travel_is_named(make):
-    """The error names the value that cannot travel, also if the executor wraps it."""
+@pytest.mark.parametrize(
+    "executor", [Pickling(), Wrapping(False), Wrapping(True)], ids=["raised", "in other words", "at once"]
+)
+def test_a_value_that_cannot_travel_is_named(executor):
+    """The error names the value that cannot travel, whatever the executor makes of it."""
     lock = threading.Lock()
-    with pytest.raises(NotPortable, match="'lock' of the block"), Tracer(ExecutorBackend(make())):
+    with pytest.raises(NotPortable, match="'lock' of the block"), Tracer(ExecutorBackend(executor)):
         lock.acquire()
 
 
@@ -417,7 +422,7 @@ def test_a_timeout_leaves_the_block_running(threads):
 
 def test_a_timeout_of_the_block_itself_is_no_timeout_of_the_wait(executor):
     """A TimeoutError that the block raises arrives as it is."""
-    with pytest.raises(TimeoutError, match="^the block's own$"), Tracer(ExecutorBackend(executor)):
+    with pytest.raises(TimeoutError, match=r"^the block's own$"), Tracer(ExecutorBackend(executor)):
         raise TimeoutError("the block's own")
 
 
@@ -465,6 +470,12 @@ def test_a_broken_executor_is_told_of():
     with pytest.raises(WorkerDied, match="broken by an earlier block"):
         with Tracer(ExecutorBackend(Failing(concurrent.futures.BrokenExecutor("broken by an earlier block")))):
             pytest.fail("the block ran")
+
+
+def test_an_error_at_the_door_arrives():
+    """What an executor raises for reasons of its own, when it is handed the block, arrives as it is."""
+    with pytest.raises(ArithmeticError, match="no"), Tracer(ExecutorBackend(Failing(ArithmeticError("no")))):
+        pytest.fail("the block ran")
 
 
 def test_an_error_of_the_executor_itself_arrives():

@@ -20,6 +20,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tracer_core.errors import TracerError
 from tracer_core.failures import BlockCancelled, BlockTimeout, ExecutorShutDown, NotPortable, WorkerDied
 from tracer_core.outcomes import Outcome
 from tracer_core.portable import PortableBlock
@@ -46,6 +47,7 @@ class Work:
         self.block = block
         self.values = None if shares else block.values()
         self.context = copy_context()
+        self.refused: TracerError | None = None
 
     def __call__(self) -> Ending:
         """Run the block in this thread and return how it ended."""
@@ -61,21 +63,29 @@ class Work:
         return Ending(Saved(**run.saved()), error)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Become a portable block that gives its outcome when it is called."""
-        return partial, (PortableBlock.outcome, PortableBlock.of(self.block, self.values))
+        """Become a portable block that gives its outcome when it is called.
+
+        What keeps it from that is remembered, since many an executor reports a failed pickling in words of its own.
+        """
+        try:
+            return partial, (PortableBlock.outcome, PortableBlock.of(self.block, self.values))
+        except TracerError as error:
+            self.refused = error
+            raise
 
 
 class BlockFuture(Future[Saved]):
     """The future of a block: done when the executor's own future is, and cancelled by cancelling that."""
 
-    def __init__(self, submitted: Future[Ending | Outcome], where: str) -> None:
-        """Follow `submitted`, the executor's future of the block at `where`."""
+    def __init__(self, submitted: Future[Ending | Outcome], work: Work | None, where: str) -> None:
+        """Follow `submitted`, the executor's future of `work`, the block at `where`."""
         super().__init__()
         self.where = where
         self.saved = Saved()
         self.came_back = False
         self._traceback: TracebackType | None = None
         self._submitted = submitted
+        self._work = work
         submitted.add_done_callback(self._finish)
 
     def cancel(self) -> bool:
@@ -94,10 +104,11 @@ class BlockFuture(Future[Saved]):
         error = submitted.exception()
         if error is None:
             error = self._take(submitted.result())
+        elif self._work is not None and self._work.refused is not None:
+            error = self._work.refused
         elif isinstance(error, BrokenExecutor):
             error = WorkerDied(self.where, error)
-        else:
-            error = _not_portable_in(error) or error
+        self._work = None
         if error is None:
             self.set_result(self.saved)
         else:
@@ -153,15 +164,20 @@ def submit(block: Block, executor: Executor, *, shares: bool, ships: bool) -> Bl
     Raises:
         ExecutorShutDown: the executor takes no more work.
         WorkerDied: the executor is broken already.
+        NotPortable: the executor pickles at once, and a value cannot travel.
     """
     where = f"{block.filename}:{block.first_line}"
-    work = PortableBlock.of(block).outcome if ships else Work(block, shares)
+    work = None if ships else Work(block, shares)
     try:
-        return BlockFuture(executor.submit(work), where)
-    except BrokenExecutor as said:
-        raise WorkerDied(where, said) from None
-    except RuntimeError as said:
-        raise ExecutorShutDown(where, executor, said) from None
+        return BlockFuture(executor.submit(work or PortableBlock.of(block).outcome), work, where)
+    except Exception as said:
+        if work is not None and work.refused is not None:
+            raise work.refused from None
+        if isinstance(said, BrokenExecutor):
+            raise WorkerDied(where, said) from None
+        if type(said) is RuntimeError:
+            raise ExecutorShutDown(where, executor, said) from None
+        raise
 
 
 def finish(tracer: Tracer, future: BlockFuture, timeout: float | None) -> None:
@@ -189,10 +205,3 @@ async def finish_later(tracer: Tracer, future: BlockFuture, timeout: float | Non
     if not done.cancelled():
         done.exception()  # asked for, so that asyncio does not complain: `finish` raises it
     finish(tracer, future, None)
-
-
-def _not_portable_in(error: BaseException | None) -> NotPortable | None:
-    """Return the `NotPortable` behind `error`: some executors wrap what pickling raised in an error of their own."""
-    while error is not None and not isinstance(error, NotPortable):
-        error = error.__cause__ or error.__context__
-    return error
