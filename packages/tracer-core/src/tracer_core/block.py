@@ -50,9 +50,12 @@ class Block:
         around = enclosing(frame) if caller is not None and caller.f_code in _RUNNERS else None
         self._shared = shared = _NOTHING if around is None else around.cells
         self.cells = cells = scope.cells(body.code.co_freevars, frame, shared)
-        self._function = FunctionType(body.code, self._globals, None, None, tuple(cells.values()))
         if body.kind is Kind.NAMESPACE:
-            self._namespace = {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
+            if frame.f_locals is frame.f_globals:
+                self._namespace = self._globals = scope.ModuleNames(frame.f_globals, body.writes)
+            else:
+                self._namespace = dict(frame.f_locals)
+        self._function = FunctionType(body.code, self._globals, None, None, tuple(cells.values()))
         if body.takes_first:
             self._first = frame.f_locals.get(frame.f_code.co_varnames[0])
 
@@ -206,7 +209,7 @@ class Block:
     @property
     def first_line(self) -> int:
         """The line, 1-based, of the first statement of the block."""
-        return self.code.co_firstlineno
+        return self.site.first_line
 
     def write_back(self) -> None:
         """Bind in the caller's frame what is to be handed back; the names of a block around it are bound already."""

@@ -55,6 +55,8 @@ class Site(NamedTuple):
     """The store of the `as` target, where the block has to be left before it."""
     recipe: Recipe | None
     """The block as text; None where the body comes from the bytecode."""
+    first_line: int
+    """The line of the block's first statement."""
     own_name: str | None
     """The name of the `as` target, if the block reads it."""
     unread: frozenset[str]
@@ -218,11 +220,12 @@ def _site(
             offset = store.last
             binding = _binding(code, enter, store, body.kind, target)
         way = skip.way(code, offset, starts_line=offset in frames.line_starts(code))
+    first_line = frames.line_at(code, store.end) or code.co_firstlineno
     own_name = frames.stored_name(code, store.last)
     if own_name not in body.code.co_freevars or own_name in body.writes:
         own_name = None
     unread = scope.unread(code, item.region) if frames.V314 and item is not None else frozenset()
-    return Site(body, enter.offset, way, offset, binding, recipe, own_name, unread)
+    return Site(body, enter.offset, way, offset, binding, recipe, first_line, own_name, unread)
 
 
 def _binding(

@@ -89,7 +89,8 @@ def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool,
     global_names = sorted(found.bound - known)
     takes_first = found.uses_super and "__class__" in code.co_freevars and code.co_argcount > 0
     qualname = qualified_name(code)
-    line = block[0].lineno
+    # Not the line of the first statement: a leading `try` has no other instruction of its line than the function's start.
+    line = max(1, block[0].lineno - 1)
     # A function that has a variable of its own name: the name is given afterwards.
     name = _BODY if qualname in known else qualname
     header: list[ast.stmt] = []

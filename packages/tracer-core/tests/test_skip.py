@@ -1,0 +1,283 @@
+"""Leaving a block without disturbing whoever else listens to Python's events."""
+
+import bdb
+import cProfile
+import sys
+import threading
+
+import pytest
+
+from tracer_core import Tracer, TracerError, TraceSuspended, save, skip, skip_monitoring
+from tracer_core.capture import SITES
+
+LISTENS_BY_MONITORING = sys.version_info >= (3, 12)
+
+
+def traced():
+    """Trace twice: a block that begins a line, and one that does not."""
+    with Tracer():
+        first = save([1])
+    with Tracer(): second = save([2])  # noqa: E701  # fmt: skip
+    return first + second
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    """Every test ends with no hook of ours anywhere."""
+    before = sys.gettrace(), sys.getprofile()
+    yield
+    assert (sys.gettrace(), sys.getprofile()) == before
+    assert skip_monitoring._armed == {}
+
+
+@pytest.fixture
+def by_settrace(monkeypatch):
+    """Skip by trace functions, as where no tool id is free."""
+    monkeypatch.setattr(skip_monitoring, "_tool", lambda kind: None)
+    SITES.clear()
+    yield
+    SITES.clear()
+
+
+def test_a_tracer_without_a_free_tool_id_uses_trace_functions(by_settrace):
+    """The block is left all the same."""
+    assert traced() == [1, 2]
+
+
+@pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has tool ids first")
+def test_all_tool_ids_can_be_taken(monkeypatch):
+    """Where every id is taken, there is none for us."""
+    monkeypatch.setattr(skip_monitoring, "_tools", {})
+    taken = [number for number in range(6) if sys.monitoring.get_tool(number) is None]
+    for number in taken:
+        sys.monitoring.use_tool_id(number, "test")
+    try:
+        assert skip_monitoring._tool("LINE") is None
+    finally:
+        for number in taken:
+            sys.monitoring.free_tool_id(number)
+
+
+def observe(function):
+    """Return the lines of this file that a debugger-like tracer sees while `function` runs."""
+    lines = []
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != __file__:
+            return None
+        if event == "line":
+            lines.append(frame.f_lineno - traced.__code__.co_firstlineno)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        function()
+    finally:
+        sys.settrace(None)
+    return lines
+
+
+def test_a_python_tracer_sees_the_lines_after_a_block():
+    """A tracer goes on where the block ends."""
+    assert [line for line in observe(traced) if line in {2, 4, 5}] == [2, 4, 4, 5]
+
+
+def test_a_python_tracer_sees_the_lines_after_a_block_left_by_trace_function(by_settrace):
+    """So it does where the block is left by a trace function."""
+    assert [line for line in observe(traced) if line in {2, 4, 5}] == [2, 4, 4, 5]
+
+
+class Foreign:
+    """Looks like a tracer that is not written in Python: it is called for every event and notes the depth."""
+
+    def __init__(self):
+        self.depth = 0
+        self.lowest = 0
+
+    def __call__(self, frame, event, argument):
+        self.depth += {"call": 1, "return": -1}.get(event, 0)
+        self.lowest = min(self.lowest, self.depth)
+        return self
+
+
+@pytest.mark.parametrize("fixture", [None, "by_settrace"], ids=["usual", "by settrace"])
+def test_a_foreign_tracer_is_put_back(fixture, request):
+    """A tracer written in C is taken off and put back, and its calls and returns stay even."""
+    if fixture:
+        request.getfixturevalue(fixture)
+    foreign = Foreign()
+    sys.settrace(foreign)
+    try:
+        result = traced()
+        left = sys.gettrace()
+    finally:
+        sys.settrace(None)
+
+    assert result == [1, 2]
+    assert left is foreign
+    assert foreign.lowest == 0
+
+
+def test_the_trace_function_of_the_frame_is_as_before():
+    """A frame that is being traced has its own trace function back after a block."""
+    seen = []
+
+    def local(frame, event, argument):
+        return local
+
+    def body():
+        seen.append(sys._getframe().f_trace)
+        with Tracer():
+            kept = save([1])
+        seen.append(sys._getframe().f_trace)
+        return kept
+
+    sys.settrace(lambda frame, event, argument: local if frame.f_code is body.__code__ else None)
+    try:
+        body()
+    finally:
+        sys.settrace(None)
+
+    assert seen == [local, local]
+
+
+def test_a_breakpoint_after_a_block_is_hit():
+    """A debugger stops on a later line of the frame."""
+    stops = []
+
+    class Debugger(bdb.Bdb):
+        def user_line(self, frame):
+            stops.append(frame.f_lineno)
+            self.set_continue()
+
+    debugger = Debugger()
+    last = traced.__code__.co_firstlineno + 5
+    debugger.set_break(__file__, last)
+    try:
+        debugger.runcall(traced)
+    finally:
+        debugger.clear_all_breaks()
+
+    assert last in stops
+
+
+def test_a_profiler_is_as_before():
+    """cProfile sees the calls in the block and after it."""
+    profile = cProfile.Profile()
+
+    result = profile.runcall(traced)
+
+    assert result == [1, 2]
+
+
+@pytest.mark.parametrize("fixture", [None, "by_settrace"], ids=["usual", "by settrace"])
+def test_a_block_inside_a_trace_function_is_refused(fixture, request):
+    """Where Python reports no events the block does not run, and the error says why."""
+    if fixture:
+        request.getfixturevalue(fixture)
+    caught = []
+
+    def trace(frame, event, argument):
+        with pytest.raises(TraceSuspended) as error:
+            traced()
+        caught.append(error.value)
+
+    def called():
+        return 1
+
+    sys.settrace(trace)
+    try:
+        called()
+    finally:
+        sys.settrace(None)
+
+    assert "callback" in str(caught[0])
+
+
+@pytest.mark.parametrize("fixture", [None, "by_settrace"], ids=["usual", "by settrace"])
+def test_a_block_inside_a_profile_function_is_refused(fixture, request):
+    """A profile function is no place for a block either."""
+    if fixture:
+        request.getfixturevalue(fixture)
+    caught = []
+
+    def profile(frame, event, argument):
+        if not caught and event == "call":
+            with pytest.raises(TraceSuspended) as error:
+                traced()
+            caught.append(error.value)
+
+    def called():
+        return 1
+
+    sys.setprofile(profile)
+    try:
+        called()
+    finally:
+        sys.setprofile(None)
+
+    assert len(caught) == 1
+
+
+def test_a_block_that_was_not_held_back_is_reported(monkeypatch):
+    """If the signal never comes, the error says that the block ran in place."""
+    traced_here = []
+
+    def block():
+        with Tracer():
+            traced_here.append(1)
+
+    block()
+    site = next(site for (code, _), site in SITES.items() if code == id(block.__code__))
+    signal = site.way.arm(sys._getframe(), 10**6)
+    site.way.disarm(sys._getframe(), signal)
+    monkeypatch.setitem(
+        SITES,
+        (id(block.__code__), site.enter),
+        site._replace(way=skip.Way(lambda frame, offset: signal, lambda *_: None)),
+    )
+
+    with pytest.raises(TracerError, match="ran in place"):
+        block()
+
+
+def test_threads_do_not_disturb_one_another():
+    """Many threads trace the same lines at once."""
+    results = []
+
+    def work():
+        for _ in range(200):
+            results.append(traced())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert results == [[1, 2]] * 800
+
+
+def test_an_error_in_the_target_of_a_block_inside_a_line_leaves_nothing_armed():
+    """What was armed is disarmed when the block is never reached."""
+
+    class Strict:
+        __slots__ = ()
+
+    strict = Strict()
+    with pytest.raises(AttributeError):
+        with Tracer() as strict.name: pass; 1  # noqa: E701, E702, B018  # fmt: skip
+
+
+def test_a_function_with_many_names_can_hold_a_block(tmp_path):
+    """More names than fit into one instruction's argument change nothing."""
+    file = tmp_path / "wide.py"
+    names = "".join(f"    v{number} = {number + 1000}\n" for number in range(300))
+    file.write_text(
+        f"def wide(Tracer, save):\n{names}    with Tracer() as v300:\n        v301 = save([v299, {'v298'}])\n"
+        "    with Tracer() as v302: v303 = save([v299])\n    return v301 + v303\n"
+    )
+    made = {}
+    exec(compile(file.read_text(), str(file), "exec"), made)
+
+    assert made["wide"](Tracer, save) == [1299, 1298, 1299]
