@@ -1,5 +1,6 @@
 """What a block cannot do when it runs apart from its function is refused, with the line."""
 
+import ast
 import dis
 import sys
 import textwrap
@@ -95,6 +96,14 @@ def test_an_instruction_that_enters_nothing_is_refused():
 
     with pytest.raises(CannotCarve, match="no `with` is entered"):
         flow(Instructions(code), 0)
+
+
+def test_an_async_with_outside_of_functions_is_refused():
+    """Some prompts allow it, but its names live in a mapping."""
+    code = compile("async with m: x = 1", "<prompt>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+    with pytest.raises(CannotCarve, match="outside of functions"):
+        flow_of(code)
 
 
 DAMAGED = {

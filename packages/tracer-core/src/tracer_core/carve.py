@@ -25,7 +25,7 @@ from typing import NamedTuple
 from tracer_core import carve_selftest
 from tracer_core.carve_assembly import Emitted, assemble
 from tracer_core.carve_flow import Flow, flow
-from tracer_core.carve_instructions import CannotCarve, Instructions
+from tracer_core.carve_instructions import CannotCarve, Instructions, dialect
 from tracer_core.carve_names import Names
 from tracer_core.frames import Handler
 
@@ -63,6 +63,7 @@ def carve(code: CodeType, enter_offset: int) -> CarvedBody:
         CannotCarve: the body leaves by `return`, `break` or `continue`, or yields; no `with` is entered there; or this
             Python's bytecode is not known.
     """
+    dialect()
     failure = carve_selftest.failure(_code)
     if failure is not None:
         raise CannotCarve(failure)

@@ -9,6 +9,7 @@ handler inside it do not.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import CO_OPTIMIZED
 from typing import NamedTuple
 
 from tracer_core import frames
@@ -47,6 +48,8 @@ def flow(instructions: Instructions, enter: int) -> Flow:
     outer = instructions.cover(_settled(instructions, entered.after)) if entered else None
     if entered is None or outer is None:
         raise CannotCarve("no `with` is entered there", instructions.line(enter))
+    if entered.is_async and not instructions.code.co_flags & CO_OPTIMIZED:
+        raise CannotCarve("an `async with` outside of functions has no names that a coroutine can keep")
     walk = _Walk(instructions, outer)
     start = walk.target(entered.after)
     walk.body(start)

@@ -8,6 +8,7 @@ names both use, and so binds the names of the block around it even when that has
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import CellType, CodeType, FrameType
 from typing import Any
 
@@ -17,6 +18,33 @@ from tracer_core.compile import Kind
 
 CONSTANTS = {SAVE: CellType(saving.save_method), UNPACKED: CellType(saving.unpacked)}
 _OPTIMIZED = 1  # CO_OPTIMIZED: the variables are slots of the frame, not entries of a mapping
+
+
+_UNBOUND: Any = object()
+
+
+class ModuleNames(dict[str, Any]):
+    """The globals of a block whose code was taken out of a module's bytecode, where each name is a global.
+
+    What the block binds is its own until it is handed back, also for the functions that it defines; for all other names
+    the module's globals show through, as they are when they are read.
+    """
+
+    def __init__(self, module: dict[str, Any], own: Iterable[str]) -> None:
+        """Begin with what `own`, the names that the block binds, are bound to in `module`."""
+        self._module = module
+        values = {name: self._value(name) for name in (*own, "__builtins__", "__name__")}
+        super().__init__({name: value for name, value in values.items() if value is not _UNBOUND})
+
+    def __missing__(self, name: str) -> Any:
+        """Return what the module binds `name` to."""
+        return self._module[name]
+
+    def _value(self, name: str) -> Any:
+        try:
+            return self._module[name]
+        except KeyError:
+            return _UNBOUND
 
 
 def kind(frame: FrameType) -> Kind:
