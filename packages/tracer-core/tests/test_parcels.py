@@ -142,11 +142,12 @@ def test_a_function_without_text_of_its_own_is_left_to_cloudpickle(main_names, t
     assert callable(trip(f=main_names(text)[name])["f"])
 
 
-def test_text_that_is_not_the_running_code_does_not_travel(main_names):
+@pytest.mark.parametrize("edited", ["def f():\n    return 'edited'\n", "def f(:\n"], ids=["other code", "no code"])
+def test_text_that_is_not_the_running_code_does_not_travel(main_names, edited):
     """A function of an edited file travels by value, so that what arrives is what runs here."""
     names = main_names("def f():\n    return 'running'\n")
     with open(names["f"].__code__.co_filename, "w") as file:
-        file.write("def f():\n    return 'edited'\n")
+        file.write(edited)
 
     assert trip(f=names["f"])["f"]() == "running"
 

@@ -10,7 +10,6 @@ other end, and a value that cannot travel is known by its name.  Three kinds of 
 """
 
 from __future__ import annotations
-import __future__
 
 import dis
 import functools
@@ -18,7 +17,6 @@ import importlib
 import inspect
 import io
 import linecache
-import operator
 import pickle
 import sys
 import textwrap
@@ -26,14 +24,11 @@ from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+from tracer_core import compile as compiling
 from tracer_core.failures import NotPortable
 
 # Every supported Python reads it; a newer one of the sender may not be known to the receiver.
 PROTOCOL = 5
-# What `from __future__ import` leaves in the flags of a code object.
-_FUTURE = functools.reduce(
-    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-)
 
 
 class _Source(NamedTuple):
@@ -174,7 +169,7 @@ def _source_of(function: FunctionType) -> _Source | None:
     if function.__module__ != "__main__" or function.__qualname__ != code.co_name or code.co_name == "<lambda>":
         return None
     lines = linecache.getlines(code.co_filename, function.__globals__)
-    whole = _Source("".join(lines), code.co_filename, code.co_flags & _FUTURE)
+    whole = _Source("".join(lines), code.co_filename, code.co_flags & compiling._FUTURE)
     try:
         if code not in whole.codes(code.co_name):
             return None
