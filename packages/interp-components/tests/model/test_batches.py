@@ -32,20 +32,20 @@ def test_rows_stand_under_one_another_in_the_order_of_the_inputs() -> None:
     """Shorter inputs are padded on the left, and their padding is masked."""
     joined = join([part([1]), part([2, 3], [4, 5])], PADDING)
 
-    assert [[9, 1], [2, 3], [4, 5]] == joined.arguments["input_ids"].tolist()
-    assert [[0, 1], [1, 1], [1, 1]] == joined.arguments["attention_mask"].tolist()
+    assert joined.arguments["input_ids"].tolist() == [[9, 1], [2, 3], [4, 5]]
+    assert joined.arguments["attention_mask"].tolist() == [[0, 1], [1, 1], [1, 1]]
 
 
 def test_the_rows_are_counted() -> None:
     """A batch has the rows of all its inputs."""
-    assert 3 == join([part([1]), part([2], [3])], PADDING).rows
+    assert join([part([1]), part([2], [3])], PADDING).rows == 3
 
 
 def test_inputs_without_masks_get_one_when_their_lengths_differ() -> None:
     """Padding that nobody masks would be read as text."""
     joined = join([Prepared({"input_ids": torch.ones(1, n).long()}, 1) for n in (1, 2)], PADDING)
 
-    assert [[0, 1], [1, 1]] == joined.arguments["attention_mask"].tolist()
+    assert joined.arguments["attention_mask"].tolist() == [[0, 1], [1, 1]]
 
 
 @pytest.mark.parametrize(
@@ -64,21 +64,21 @@ def test_positions_of_one_input_are_joined_with_those_that_the_others_have_by_co
     """An invoke that chooses its positions does not choose those of the others."""
     joined = join([part([1, 2], position_ids=torch.tensor([[5, 6]])), part([3, 4])], PADDING)
 
-    assert [[5, 6], [0, 1]] == joined.arguments["position_ids"].tolist()
+    assert joined.arguments["position_ids"].tolist() == [[5, 6], [0, 1]]
 
 
 def test_other_tensors_are_put_under_one_another() -> None:
     """What has rows and no place per token is joined along its rows."""
     joined = join([part([1], scale=torch.ones(1, 2)), part([2], scale=torch.zeros(1, 2))], PADDING)
 
-    assert [[1, 1], [0, 0]] == joined.arguments["scale"].tolist()
+    assert joined.arguments["scale"].tolist() == [[1, 1], [0, 0]]
 
 
 def test_vectors_are_padded_as_token_ids_are() -> None:
     """Inputs given as embeddings are joined, too."""
     parts = [Prepared({"inputs_embeds": torch.ones(1, n, 4)}, 1) for n in (1, 2)]
 
-    assert (2, 2, 4) == tuple(join(parts, PADDING).arguments["inputs_embeds"].shape)
+    assert tuple(join(parts, PADDING).arguments["inputs_embeds"].shape) == (2, 2, 4)
 
 
 def test_an_option_given_once_holds_for_the_batch() -> None:

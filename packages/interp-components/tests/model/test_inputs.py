@@ -7,10 +7,10 @@ from typing import Any
 import numpy
 import pytest
 import torch
+from tests.model import standins
 
 from interp_components.model.inputs import InputError, Prepared, Reader, TokenizerNeeded, with_positions
 from interp_components.model.rows import Padding
-from tests.model import standins
 
 
 def reader(side: Any = "left") -> Reader:
@@ -56,19 +56,19 @@ def test_two_chats_are_two_rows() -> None:
     """A list of conversations is a batch of them."""
     chats = [[{"role": "user", "content": "b"}], [{"role": "user", "content": "bc"}]]
 
-    assert 2 == read(chats).rows
+    assert read(chats).rows == 2
 
 
 def test_padding_is_masked() -> None:
     """The mask is 1 for tokens and 0 for padding."""
-    assert [[0, 1], [1, 1]] == read([[5], [6, 7]]).arguments["attention_mask"].tolist()
+    assert read([[5], [6, 7]]).arguments["attention_mask"].tolist() == [[0, 1], [1, 1]]
 
 
 def test_lists_keep_the_mask_that_came_with_them() -> None:
     """A tokenizer's own mask is padded along, not made anew."""
     given = {"input_ids": [[5, 6], [7]], "attention_mask": [[0, 1], [1]]}
 
-    assert [[0, 1], [0, 1]] == read(given).arguments["attention_mask"].tolist()
+    assert read(given).arguments["attention_mask"].tolist() == [[0, 1], [0, 1]]
 
 
 def test_tensors_by_name_are_passed_on_as_they_are() -> None:
@@ -81,7 +81,7 @@ def test_tensors_by_name_are_passed_on_as_they_are() -> None:
 
 def test_an_input_may_be_given_by_name_alone() -> None:
     """`trace(inputs_embeds=...)` is an input of as many rows."""
-    assert 3 == reader().read([], {"inputs_embeds": torch.ones(3, 2, 16)}).rows
+    assert reader().read([], {"inputs_embeds": torch.ones(3, 2, 16)}).rows == 3
 
 
 def test_arguments_without_an_input_have_no_rows() -> None:
@@ -98,7 +98,7 @@ def test_arguments_by_name_win_over_those_of_the_input() -> None:
 
 def test_ids_do_not_ask_for_a_tokenizer() -> None:
     """A model that comes without one still runs on token ids."""
-    assert 1 == Reader(lambda: None, Padding(), 10).read([[1, 2]], {}).rows
+    assert Reader(lambda: None, Padding(), 10).read([[1, 2]], {}).rows == 1
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_an_input_that_no_model_can_run_on_is_refused_with_what_is_wrong(given: 
 
 def test_two_inputs_are_refused_with_the_way_to_give_both() -> None:
     """Several texts go in one list."""
-    with pytest.raises(InputError, match="got 2 inputs.*one list"):
+    with pytest.raises(InputError, match=r"got 2 inputs.*one list"):
         reader().read(["a", "b"], {})
 
 
@@ -152,7 +152,7 @@ def test_padded_rows_get_positions() -> None:
     """The first token of each row is number 0."""
     named = with_positions({"attention_mask": torch.tensor([[0, 1, 1], [1, 1, 1]])})
 
-    assert [[0, 0, 1], [0, 1, 2]] == named["position_ids"].tolist()
+    assert named["position_ids"].tolist() == [[0, 0, 1], [0, 1, 2]]
 
 
 @pytest.mark.parametrize(

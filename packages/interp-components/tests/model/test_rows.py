@@ -24,7 +24,7 @@ def test_the_axes_after_the_row_are_left_alone() -> None:
     """Rows of vectors are padded with whole vectors."""
     padded = pad_rows([torch.ones(1, 2), torch.ones(3, 2)], 0, "left")
 
-    assert [[0, 0], [0, 0], [1, 1]] == padded[0].tolist()
+    assert padded[0].tolist() == [[0, 0], [0, 0], [1, 1]]
 
 
 def test_widening_by_nothing_copies_nothing() -> None:

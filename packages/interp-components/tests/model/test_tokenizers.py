@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.model import standins
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import GPT2Config, PreTrainedTokenizerFast
 
 from interp_components.model.rows import Padding
 from interp_components.model.tokenizers import PrefixError, padding_of, ready_to_pad, without_prefix
-from tests.model import standins
 
 
 def test_a_tokenizer_of_our_own_pads_on_the_left_with_its_end() -> None:
@@ -22,7 +22,7 @@ def test_a_tokenizer_of_our_own_pads_on_the_left_with_its_end() -> None:
 
 def test_the_side_that_the_user_asks_for_is_kept() -> None:
     """Padding on the right is chosen by the tokenizer's own option."""
-    assert "right" == ready_to_pad(standins.tokenizer(), {"padding_side": "right"}).padding_side
+    assert ready_to_pad(standins.tokenizer(), {"padding_side": "right"}).padding_side == "right"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_prefix_of_the_sentencepiece_kind_is_left_out(way: str) -> None:
     else:
         core.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
 
-    assert [1] == without_prefix(PreTrainedTokenizerFast(tokenizer_object=core))("a").input_ids
+    assert without_prefix(PreTrainedTokenizerFast(tokenizer_object=core))("a").input_ids == [1]
 
 
 def test_the_tokenizer_itself_stays_as_it_is() -> None:

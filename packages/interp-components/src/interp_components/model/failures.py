@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import constants
 from torch import nn
 from transformers import PreTrainedConfig
-from transformers.utils.hub import is_offline_mode
 
 from interp_components.display import suggestion
 from interp_components.errors import InterpError
 
+_MODEL_FILES = ("config.json", "adapter_config.json")
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json")
 
 
@@ -34,6 +35,9 @@ class GuessedTokensWarning(UserWarning):
 @contextmanager
 def of_loading(source: str, options: Mapping[str, Any]) -> Iterator[None]:
     """Say in our words why transformers cannot load `source`; its own words follow as the cause."""
+    folder = Path(source)
+    if folder.is_dir() and not any((folder / name).is_file() for name in _MODEL_FILES):
+        raise LoadError(_why_no_model(folder))
     try:
         yield
     except OSError as error:
@@ -41,13 +45,12 @@ def of_loading(source: str, options: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _why_nothing_is_there(source: str, options: Mapping[str, Any], error: OSError) -> str:
-    folder = Path(source)
-    if folder.is_dir():
-        return _why_not_in_folder(folder, error)
+    if Path(source).exists():
+        return f"{source!r} cannot be loaded. transformers says: {_first_line(error)}"
     if source.startswith((".", "~", os.sep)) or source.count("/") > 1:
         return f"there is no folder {source!r} (looked from {os.getcwd()!r})"
     asked = f"{source!r}" + (f" at revision {options['revision']!r}" if options.get("revision") else "")
-    if is_offline_mode() or options.get("local_files_only"):
+    if constants.HF_HUB_OFFLINE or options.get("local_files_only"):
         return (
             f"{asked} is not in the local cache, and the hub may not be asked "
             f"({'local_files_only=True' if options.get('local_files_only') else 'HF_HUB_OFFLINE is set'}). "
@@ -59,14 +62,12 @@ def _why_nothing_is_there(source: str, options: Mapping[str, Any], error: OSErro
     )
 
 
-def _why_not_in_folder(folder: Path, error: OSError) -> str:
+def _why_no_model(folder: Path) -> str:
     files = sorted(file.name for file in folder.iterdir())
     packed = [name for name in files if name.endswith(".gguf")]
     if packed:
         return f"the folder {str(folder)!r} holds GGUF files: load one of them, as {str(folder / packed[0])!r}"
-    if "config.json" not in files:
-        return f"the folder {str(folder)!r} holds no config.json, so it is no saved model; it holds {files[:8]}"
-    return f"the folder {str(folder)!r} cannot be loaded. transformers says: {_first_line(error)}"
+    return f"the folder {str(folder)!r} holds no config.json, so it is no saved model; it holds {files[:8]}"
 
 
 def _first_line(error: Exception) -> str:

@@ -206,5 +206,5 @@ def without_weights(auto: Any, config: PreTrainedConfig, building: Options) -> P
     """The module tree of a config on the meta device; its config is a copy, as building sets fields of it."""
     with torch.device("meta"):
         model: PreTrainedModel = auto.from_config(copy.deepcopy(config), **building)
-    model.eval()
+    model.eval()  # type: ignore[no-untyped-call]  # transformers' own
     return model

@@ -160,12 +160,12 @@ class StandardizedTransformer(Root, Traceable):
 
     def _call(self, prepared: Prepared) -> Call:
         arguments = prepared.arguments
-        if takes_positions(type(inner_model(self._module))):
+        if takes_positions(type(inner_model(self._module)).forward):
             arguments = with_positions(arguments)
         device = self.device
         if device is not None and device.type != "meta":  # where weights are kept elsewhere, accelerate moves inputs
             arguments = {name: v.to(device) if torch.is_tensor(v) else v for name, v in arguments.items()}
-        return Call((), arguments, prepared.rows)
+        return Call((), arguments, has_input=prepared.rows > 0, rows=prepared.rows)
 
     def _reader(self) -> Reader:
         inner = inner_model(self._module)
@@ -201,7 +201,8 @@ class StandardizedTransformer(Root, Traceable):
         if not self.is_dispatched:
             return cast(StandardizedTransformer, function(kind, source, is_dispatched, recipe))
         own = {name: recipe[name] for name in _NAMING}
-        return kind(copy.deepcopy(self._module, memo), tokenizer=self._tokenizer, **own)
+        copied: StandardizedTransformer = kind(copy.deepcopy(self._module, memo), tokenizer=self._tokenizer, **own)
+        return copied
 
 
 _NAMING = ("family", "rename", "envoys", "tokenizer_kwargs")
@@ -246,9 +247,7 @@ def _at_root(rename: Rename, module: nn.Module) -> dict[Any, Any]:
 
 
 @lru_cache(maxsize=64)
-def takes_positions(kind: type[PreTrainedModel]) -> bool:
-    """Whether the forward takes `position_ids` that number the tokens of a row; those of images and text differ."""
-    return (
-        "position_ids" in inspect.signature(kind.forward).parameters
-        and "pixel_values" not in kind.forward.__code__.co_varnames
-    )
+def takes_positions(forward: Callable[..., Any]) -> bool:
+    """Whether a forward takes `position_ids` that number the tokens of a row; those of images and text differ."""
+    names = inspect.signature(forward).parameters
+    return "position_ids" in names and "pixel_values" not in names

@@ -68,7 +68,7 @@ def tokenizer_of(file: GGUFFile, options: Mapping[str, Any]) -> PreTrainedTokeni
         if kind in {_CONTROL, _USER_DEFINED}:
             core.add_tokens([AddedToken(piece, special=kind == _CONTROL, normalized=False)])
     named = {**_named_tokens(entries, pieces), **options}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, **named)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, **named)  # type: ignore[no-untyped-call]  # transformers' own
     tokenizer.chat_template = file.metadata.get("tokenizer.chat_template")
     return tokenizer
 

@@ -7,11 +7,11 @@ key projections so that the two halves of a rotated pair are neighbours; transfo
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import numpy
 import torch
-from tqdm.auto import tqdm
+from transformers.utils import logging
 
 from interp_components.model.gguf.reader import GGUFFile, GGUFFormatError, StoredTensor
 
@@ -44,7 +44,9 @@ def parameters(file: GGUFFile) -> dict[str, torch.Tensor]:
         GGUFFormatError: The file holds a tensor that its architecture does not have, or in an unknown block format.
         ImportError: The package `gguf` is not installed.
     """
-    progress = tqdm(file.tensors.items(), desc=f"unpacking {file.path.name}", leave=False)
+    # Any: transformers' own bar, which its users can switch off, is not annotated.
+    bar: Any = logging.tqdm
+    progress = bar(file.tensors.items(), desc=f"unpacking {file.path.name}", leave=False)
     return {_parameter_name(file, name): _unpacked(file, name, tensor) for name, tensor in progress}
 
 
@@ -86,5 +88,5 @@ def _dequantized(
 
 def _halves_apart(rows: torch.Tensor, num_heads: int) -> torch.Tensor:
     """Rows of each head from pair by pair to all first halves, then all second halves."""
-    paired = rows.unflatten(0, (num_heads, -1, 2))
-    return paired.transpose(1, 2).reshape(rows.shape).contiguous()
+    paired = rows.reshape(num_heads, -1, 2, *rows.shape[1:])
+    return paired.transpose(1, 2).reshape(rows.shape)
