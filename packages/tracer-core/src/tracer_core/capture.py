@@ -129,8 +129,7 @@ def upcoming(frame: FrameType) -> frames.Enter | None:
     if not frames.V311:
         line = frames.line_at(code, enter.offset)
         return enter if line is not None and line <= frame.f_lineno else None
-    positions = frames.positions(code)
-    here, there = locate.span(positions[offset // 2]), locate.span(positions[enter.offset // 2])
+    here, there = locate.span(frames.position(code, offset)), locate.span(frames.position(code, enter.offset))
     if here is None or there is None:
         return None
     return enter if there[:2] <= here[:2] and here[2:] <= there[2:] else None
@@ -159,9 +158,11 @@ def _from_text(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: 
         if item is None:
             continue
         module = steps.build(item.alone)
+        if overridden:
+            ast.fix_missing_locations(module)
         has_work = skippable(item.alone)
         body = compile_block(module.body, code, scope.kind(frame), enter.is_async, lines)
-        if not overridden and not verify.is_running(body, code, item):
+        if not overridden and not verify.is_running(body, code, enter.after, item):
             continue
         if "compile" in overridden:
             body = body._replace(code=steps.compile(module, frame))
@@ -219,7 +220,7 @@ def _site(
         if not frames.is_covered(code, enter.after, store.end):
             offset = store.last
             binding = _binding(code, enter, store, body.kind, target)
-        way = skip.way(code, offset, starts_line=offset in frames.line_starts(code))
+        way = skip.way(code, offset, starts_line=frames.starts_line(code, offset))
     first_line = frames.line_at(code, store.end) or code.co_firstlineno
     own_name = frames.stored_name(code, store.last)
     if own_name not in body.code.co_freevars or own_name in body.writes:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import dis
+import itertools
+import re
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -29,33 +31,23 @@ _SENTINEL = -1
 _SYNC_ENTER = _OP.get("BEFORE_WITH", _OP.get("SETUP_WITH", _SENTINEL))
 _ASYNC_ENTER = _OP.get("BEFORE_ASYNC_WITH", _SENTINEL)
 _LOAD_SPECIAL = _OP.get("LOAD_SPECIAL", _SENTINEL) if V314 else _SENTINEL
+_NOP = _OP["NOP"]
 _CALL = _OP.get("CALL", _SENTINEL)
-_JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
-_UNCONDITIONAL = frozenset(
-    _OP[name]
-    for name in ("JUMP_FORWARD", "JUMP_ABSOLUTE", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
-    if name in _OP
-)
+_JUMP_FORWARD = _OP["JUMP_FORWARD"]
+_JUMP_ABSOLUTE = _OP.get("JUMP_ABSOLUTE", _SENTINEL)
+_STORE_AND_LOAD = _OP.get("STORE_FAST_LOAD_FAST", _SENTINEL) if V313 else _SENTINEL
 _ASYNC_LANDING = frozenset(_OP[name] for name in ("SETUP_ASYNC_WITH", "END_SEND") if name in _OP)
 _SEND = _OP.get("SEND", _SENTINEL)
+# The arguments of LOAD_SPECIAL for the methods that enter.
+_ENTER, _AENTER = 0, 2
+_ENTERING = re.compile(
+    b"|".join(re.escape(bytes([opcode])) for opcode in (_SYNC_ENTER, _ASYNC_ENTER, _LOAD_SPECIAL) if 0 <= opcode < 256),
+    re.DOTALL,
+)
 
 
-class Instruction(NamedTuple):
-    """One instruction without its prefixes and caches: where it is, where the next one is, its operation and argument."""
-
-    offset: int
-    following: int
-    opcode: int
-    arg: int
-
-    @property
-    def name(self) -> str:
-        """The name of the operation."""
-        return dis.opname[self.opcode]
-
-
-def instructions(raw: bytes, start: int = 0) -> Iterator[Instruction]:
-    """Yield the instructions of `code.co_code` from the byte `start` on.
+def instructions(raw: bytes, start: int = 0) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the instructions of `code.co_code` from the byte `start` on: offset, offset of the next, operation, argument.
 
     The offset of an instruction with EXTENDED_ARG prefixes is that of the first prefix: this is where its line starts and
     where trace events report it.
@@ -70,7 +62,7 @@ def instructions(raw: bytes, start: int = 0) -> Iterator[Instruction]:
         position += 2
         while position < size and raw[position] == _CACHE:
             position += 2
-        yield Instruction(offset, position, opcode, arg)
+        yield offset, position, opcode, arg
 
 
 class Enter(NamedTuple):
@@ -83,38 +75,42 @@ class Enter(NamedTuple):
 
 def enter_at(raw: bytes, offset: int) -> Enter | None:
     """Return the entering of a `with` item that the instruction at `offset` does, or None if it does something else."""
-    opcode = raw[offset]
+    _, after, opcode, _ = next(instructions(raw, offset))
     if opcode == _CALL and offset >= 2 and raw[offset - 2] == _LOAD_SPECIAL:
         special = raw[offset - 1]
-        is_async = special == 2
-        if special not in (0, 2):
+        if special not in {_ENTER, _AENTER}:
             return None
-    elif opcode in (_SYNC_ENTER, _ASYNC_ENTER):
+        is_async = special == _AENTER
+    elif opcode in {_SYNC_ENTER, _ASYNC_ENTER}:
         is_async = opcode == _ASYNC_ENTER
     else:
         return None
-    following = instructions(raw, offset)
-    after = next(following).following
     return Enter(offset, _landing(raw, after) if is_async else after, is_async)
 
 
 def _landing(raw: bytes, start: int) -> int:
     """Return where an `async with` goes on once `__aenter__` has been awaited."""
-    for instruction in instructions(raw, start):
-        if instruction.opcode in _ASYNC_LANDING:
-            return instruction.following
-        if instruction.opcode == _SEND and not V312:
-            return instruction.following + 2 * instruction.arg
+    for _, following, opcode, arg in instructions(raw, start):
+        if opcode in _ASYNC_LANDING:
+            return following
+        if opcode == _SEND and not V312:
+            return following + 2 * arg
     raise ValueError("no end of the await after BEFORE_ASYNC_WITH")
 
 
 def enters(raw: bytes, start: int = 0) -> Iterator[Enter]:
     """Yield every entering of a `with` item from `start` on, in the order of the bytecode."""
-    for instruction in instructions(raw, start):
-        if instruction.opcode in (_SYNC_ENTER, _ASYNC_ENTER, _CALL):
-            enter = enter_at(raw, instruction.offset)
-            if enter is not None:
-                yield enter
+    for match in _ENTERING.finditer(raw, start):
+        offset = match.start()
+        if offset % 2:  # an argument, not an operation
+            continue
+        if _LOAD_SPECIAL != _SENTINEL:
+            offset += 2
+        while offset >= 2 and raw[offset - 2] == EXTENDED_ARG:
+            offset -= 2
+        enter = enter_at(raw, offset)
+        if enter is not None:
+            yield enter
 
 
 class TargetStore(NamedTuple):
@@ -132,18 +128,15 @@ def target_store(raw: bytes, start: int) -> TargetStore:
     """
     depth, position = 1, start
     while True:
-        instruction = next(instructions(raw, position))
-        name = instruction.name
-        if name == "STORE_FAST_LOAD_FAST" and depth == 1:
-            return TargetStore(instruction.offset, instruction.following)
-        argument = instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None
-        depth += dis.stack_effect(instruction.opcode, argument, jump=False)
-        if depth <= 0:
-            return TargetStore(instruction.offset, instruction.following)
-        position = instruction.following
-        if instruction.opcode in _UNCONDITIONAL:
-            absolute = name == "JUMP_ABSOLUTE"
-            position = instruction.arg * 2 if absolute else position + instruction.arg * 2
+        offset, following, opcode, arg = next(instructions(raw, position))
+        depth += dis.stack_effect(opcode, arg if opcode >= dis.HAVE_ARGUMENT else None, jump=False)
+        if depth <= 0 or (depth == 1 and opcode == _STORE_AND_LOAD):
+            return TargetStore(offset, following)
+        position = following
+        if opcode == _JUMP_ABSOLUTE:
+            position = 2 * arg
+        elif opcode == _JUMP_FORWARD:
+            position += 2 * arg
 
 
 class Handler(NamedTuple):
@@ -186,10 +179,10 @@ def exception_table(code: CodeType) -> list[Handler]:
 def is_covered(code: CodeType, after_enter: int, offset: int) -> bool:
     """Return whether an exception raised at `offset` reaches the `__exit__` of the manager entered before `after_enter`.
 
-    A body that begins with `try`, or does nothing, begins with a NOP that the table leaves out. 3.10 has blocks instead
-    of a table, and they cover it.
+    A body that begins with `try`, or does nothing, begins with a NOP that the table leaves out; any other beginning is
+    covered. 3.10 has blocks instead of a table, and they cover it.
     """
-    if not V311:
+    if not V311 or code.co_code[offset] != _NOP:
         return True
     handler = None
     for entry in exception_table(code):
@@ -200,19 +193,32 @@ def is_covered(code: CodeType, after_enter: int, offset: int) -> bool:
     return False
 
 
-def line_starts(code: CodeType) -> dict[int, int]:
-    """Return the offsets at which a line event happens, with their lines."""
-    return {offset: line for offset, line in dis.findlinestarts(code) if line is not None}
+def starts_line(code: CodeType, offset: int) -> bool:
+    """Return whether a line event happens at `offset`."""
+    before = None
+    for start, _, line in code.co_lines():
+        if start >= offset:
+            return start == offset and line is not None and line != before
+        before = before if line is None else line
+    return False
 
 
-def positions(code: CodeType) -> list[Position]:
-    """Return line, end line, column and end column of each two bytes of `code.co_code`; 3.10 knows lines only."""
+def positions(code: CodeType, start: int = 0) -> list[Position]:
+    """Return line, end line, column and end column of each two bytes of code from `start` on; 3.10 knows lines only."""
     if V311:
-        return list(code.co_positions())
+        return list(itertools.islice(code.co_positions(), start // 2, None))
     found: list[Position] = []
-    for start, end, line in code.co_lines():
-        found.extend([(line, line, None, None)] * ((end - start) // 2))
-    return found
+    for begin, end, line in code.co_lines():
+        found.extend([(line, line, None, None)] * ((end - begin) // 2))
+    return found[start // 2 :]
+
+
+def position(code: CodeType, offset: int) -> Position:
+    """Return line, end line, column and end column of the instruction at `offset`; 3.10 knows the line only."""
+    if V311:
+        return next(itertools.islice(code.co_positions(), offset // 2, None))
+    line = line_at(code, offset)
+    return line, line, None, None
 
 
 if V311:
@@ -269,8 +275,10 @@ _GLOBAL_OPS = frozenset(_OP[name] for name in ("LOAD_GLOBAL", "STORE_GLOBAL", "D
 
 
 def global_names(code: CodeType) -> set[str]:
-    """Return the names that `code` reaches by a global instruction, in spite of any variable of the same name."""
+    """Return the names that `code` reaches by a global instruction, in spite of a variable of the same name."""
     names = code.co_names
+    if not {*code.co_varnames, *code.co_cellvars, *code.co_freevars}.intersection(names):
+        return set()
     shift = 1 if V311 else 0
     return {
         names[arg >> shift if opcode == _LOAD_GLOBAL else arg]
@@ -284,15 +292,18 @@ class Slots(NamedTuple):
 
     fast: tuple[str, ...]
     cells: tuple[str, ...]
+    closed: frozenset[str]
+    """The names that are cells."""
 
 
 def slots(code: CodeType) -> Slots:
     """Return the names of the slots of `code`: since 3.11 one row of variables, cells that are no variables, free variables."""
+    closed = frozenset(code.co_cellvars + code.co_freevars)
     if not V311:
-        return Slots(code.co_varnames, code.co_cellvars + code.co_freevars)
+        return Slots(code.co_varnames, code.co_cellvars + code.co_freevars, closed)
     cells = tuple(name for name in code.co_cellvars if name not in code.co_varnames)
     row = code.co_varnames + cells + code.co_freevars
-    return Slots(row, row)
+    return Slots(row, row, closed)
 
 
 def variables_read(code: CodeType, offset: int) -> tuple[str, ...]:
@@ -309,9 +320,8 @@ def variables_read(code: CodeType, offset: int) -> tuple[str, ...]:
 
 def stored_name(code: CodeType, offset: int) -> str | None:
     """Return the name that the instruction at `offset` binds, or None if it does something else."""
-    instruction = next(instructions(code.co_code, offset))
-    arg = instruction.arg
-    match instruction.name:
+    _, _, opcode, arg = next(instructions(code.co_code, offset))
+    match dis.opname[opcode]:
         case "STORE_FAST":
             return slots(code).fast[arg]
         case "STORE_FAST_LOAD_FAST":

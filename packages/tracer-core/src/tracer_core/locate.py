@@ -79,29 +79,31 @@ class Place(NamedTuple):
 
     line: int
     span: Span | None
-    before: tuple[int, int] | None
-    rank: int
-    count: int
+    code: CodeType
+    enter: int
+
+    @property
+    def before(self) -> tuple[int, int] | None:
+        """The end of what was evaluated just before the enter: the item's expression."""
+        previous = span(frames.position(self.code, self.enter - 2))
+        return None if previous is None else previous[2:]
+
+    def rank(self) -> tuple[int, int]:
+        """Return the place of the enter among those with the same position, and how many these are."""
+        code = self.code
+        where = frames.position(code, self.enter)
+        same = [offset for offset, _, _ in frames.enters(code.co_code) if frames.position(code, offset) == where]
+        return same.index(self.enter), len(same)
 
 
 def place(code: CodeType, enter: frames.Enter) -> Place:
     """Return what `code` tells about the item that `enter` enters.
 
     `span` (line, column, end line, end column) is that of the item's expression on 3.13 and later, of the whole statement
-    on 3.11 and early 3.12; 3.10 knows the line only. `before` is the end of what was evaluated just before the enter:
-    the item's expression. `rank` of `count` places the enter among those with the same span or line.
+    on 3.11 and early 3.12; 3.10 knows the line only.
     """
-    offsets = [other.offset for other in frames.enters(code.co_code)]
-    if not frames.V311:
-        line = frames.line_at(code, enter.offset)
-        same = [offset for offset in offsets if frames.line_at(code, offset) == line]
-        return Place(line or code.co_firstlineno, None, None, same.index(enter.offset), len(same))
-    positions = frames.positions(code)
-    where = positions[enter.offset // 2]
-    same = [offset for offset in offsets if positions[offset // 2] == where]
-    previous = span(positions[enter.offset // 2 - 1])
-    before = previous[2:] if previous is not None else None
-    return Place(where[0] or code.co_firstlineno, span(where), before, same.index(enter.offset), len(same))
+    where = frames.position(code, enter.offset)
+    return Place(where[0] or code.co_firstlineno, span(where), code, enter.offset)
 
 
 def span(position: Position) -> Span | None:
@@ -150,8 +152,9 @@ def match(node: ast.AST, where: Place) -> Item | None:
             return Item(node, index)
     if node_span(node) != where.span:
         return None
+    before = where.before
     for index, entry in enumerate(node.items):
-        if node_span(entry.context_expr)[2:] == where.before:
+        if node_span(entry.context_expr)[2:] == before:
             return Item(node, index)
     return Item(node, _by_rank(node, where))
 
@@ -163,8 +166,9 @@ def _by_rank(node: With, where: Place) -> int:
     has fewer, the frame runs a traced body that begins with the last items of a statement.
     """
     items = len(node.items)
-    missing = items - where.count if where.count < items else 0
-    return (missing + where.rank) % items
+    rank, count = where.rank() if items > 1 else (0, 1)
+    missing = items - count if count < items else 0
+    return (missing + rank) % items
 
 
 def node_span(node: ast.expr | ast.stmt) -> Span:

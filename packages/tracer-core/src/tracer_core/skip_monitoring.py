@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from threading import get_ident
 from types import CodeType, FrameType
 from typing import Any
 
@@ -39,12 +40,25 @@ _tools: dict[str, int] = {}
 _instruction_lock = threading.RLock()
 
 
-# What the start of the probe was heard with; empty outside of arming.
-_heard: dict[CodeType, int] = {}
+# The ids of the threads whose probe was heard; each thread adds and removes its own, within one arming.
+_heard: set[int] = set()
 
 
 def _probe() -> None:
     """Do nothing, watched: unheard inside an event callback, where Python reports no further events."""
+
+
+def _on_probe(code: CodeType, offset: int) -> None:
+    _heard.add(get_ident())
+
+
+def _refuse_silence(frame: FrameType) -> None:
+    """Raise `TraceSuspended` where this thread gets no events."""
+    thread = get_ident()
+    _probe()
+    if thread not in _heard:
+        raise errors.suspended(frame)
+    _heard.discard(thread)
 
 
 def _tool(kind: str) -> int | None:
@@ -59,7 +73,7 @@ def _tool(kind: str) -> int | None:
             return None
         if kind == "LINE":
             _monitoring.register_callback(number, _monitoring.events.LINE, _on_line)
-            _monitoring.register_callback(number, _monitoring.events.PY_START, _heard.setdefault)
+            _monitoring.register_callback(number, _monitoring.events.PY_START, _on_probe)
             _monitoring.set_local_events(number, _probe.__code__, _monitoring.events.PY_START)
         else:
             _monitoring.register_callback(number, _monitoring.events.INSTRUCTION, _on_instruction)
@@ -83,9 +97,9 @@ def watch(code: CodeType, offset: int, *, starts_line: bool) -> bool:
     return True
 
 
-def forget(code_id: int) -> None:
-    """Drop what is kept for a code object that is no more."""
-    _line_points.pop(code_id, None)
+def forget(code_id: int, points: dict[int, set[int]] = _line_points) -> None:
+    """Drop what is kept for a code object that is no more; `points` is bound here since code dies after this module, too."""
+    points.pop(code_id, None)
 
 
 def _on_line(code: CodeType, line: int) -> Any:
@@ -116,10 +130,7 @@ def arm_line(frame: FrameType, offset: int) -> ExitTracingException:
     Raises:
         TraceSuspended: Python reports no events here.
     """
-    _probe()
-    if not _heard:
-        raise errors.suspended(frame)
-    _heard.clear()
+    _refuse_silence(frame)
     signal = ExitTracingException()
     signal.local_trace = frame.f_trace
     _armed[frame] = offset, signal
@@ -132,10 +143,7 @@ def arm_instruction(frame: FrameType, offset: int) -> ExitTracingException:
     Raises:
         TraceSuspended: Python reports no events here.
     """
-    _probe()
-    if not _heard:
-        raise errors.suspended(frame)
-    _heard.clear()
+    _refuse_silence(frame)
     signal = ExitTracingException()
     signal.local_trace = frame.f_trace
     _instruction_lock.acquire()

@@ -58,6 +58,8 @@ def arm_line(frame: FrameType, offset: int, *, opcodes: bool = False) -> ExitTra
         frame.f_trace_opcodes = True
     if tracer is None or _is_foreign(tracer):
         sys.settrace(_nothing)
+    elif opcodes:
+        sys.settrace(tracer)  # 3.12 looks for frames that want opcodes only when a tracer is set
     return signal
 
 
@@ -100,25 +102,20 @@ def _take_off(tracer: Any, frame: FrameType) -> None:
             tracer(own, "return", None)
 
 
-# What the probe was called with; empty outside of a look.
-_heard: list[str] = []
-
-
-def _listen(frame: FrameType, event: str, argument: Any) -> None:
-    _heard.append(event)
-
-
 def _probe() -> None:
     """Do nothing, traced."""
 
 
 def _is_suspended(tracer: Any) -> bool:
     """Return whether this thread is inside a trace or profile function, where Python reports no further events."""
-    sys.settrace(_listen)
+    heard: list[str] = []  # of this call: another thread may look at the same time
+
+    def listen(frame: FrameType, event: str, argument: Any) -> None:
+        heard.append(event)
+
+    sys.settrace(listen)
     try:
         _probe()
     finally:
         sys.settrace(tracer)
-    heard = bool(_heard)
-    _heard.clear()
     return not heard

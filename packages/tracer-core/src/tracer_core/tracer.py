@@ -24,7 +24,7 @@ from tracer_core.scope import kind as scope_kind
 _IN_PLACE = InPlaceBackend()
 _RUNNING = saving.RUNNING
 _STEPS = frozenset({"source", "parse", "build", "compile"})
-_STAYS = frozenset({"backend", "block", "_entry", "_signal"})
+_STAYS = frozenset({"backend", "block", "future", "_entry", "_signal"})
 
 
 class SerializedFrame(NamedTuple):
@@ -132,7 +132,7 @@ class Tracer(Deferrable):
 
     def build(self, node: locate.With) -> ast.Module:
         """Return the block of `node`, a `with` statement of one item, as a module to be compiled."""
-        return ast.fix_missing_locations(ast.Module(body=node.body, type_ignores=[]))
+        return ast.Module(body=node.body, type_ignores=[])
 
     def compile(self, module: ast.Module, frame: FrameType) -> CodeType:
         """Return the code of a block: that of a function without parameters, with the names of `frame` as its cells."""

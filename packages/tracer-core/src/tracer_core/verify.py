@@ -9,7 +9,7 @@ cell here), nor do jumps, which the optimizer places as it likes. 3.10 knows no 
 from __future__ import annotations
 
 import dis
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from types import CodeType
 from typing import NamedTuple, TypeAlias
 
@@ -21,7 +21,7 @@ _Entry: TypeAlias = "tuple[int | None, int, Hashable, Position]"
 
 _Pair: TypeAlias = "tuple[int | None, int, str]"
 
-_LOAD, _STORE, _DELETE, _NAMED, _CONSTANT, _INTEGER, _PAIR, _IGNORED, _PLAIN = range(9)
+_IGNORED, _LOAD, _STORE, _DELETE, _NAMED, _CONSTANT, _INTEGER, _PAIR, _PREFIX, _PLAIN = range(10)
 
 
 def _shift(name: str) -> int:
@@ -34,7 +34,7 @@ def _shift(name: str) -> int:
 
 
 _UNCOMPARED = (
-    "JUMP RESUME CACHE EXTENDED_ARG PUSH_NULL COPY_FREE_VARS MAKE_CELL LOAD_CLOSURE GEN_START POP_ SWAP COPY ROT_ DUP_ "
+    "JUMP RESUME CACHE PUSH_NULL COPY_FREE_VARS MAKE_CELL LOAD_CLOSURE GEN_START POP_ SWAP COPY ROT_ DUP_ "
     "RETURN MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE BUILD_TUPLE LOAD_FAST_AND_CLEAR TO_BOOL NOT_TAKEN PUSH_EXC_INFO RERAISE "
     "CHECK_EXC WITH_ BEFORE_ SETUP_ END_ SEND YIELD CLEANUP LOAD_COMMON_CONSTANT NOP LOAD_SPECIAL FOR_ITER GET_AWAITABLE "
     "CALL PRECALL KW_NAMES LOAD_LOCALS INSTRUMENTED ENTER_EXECUTOR LOAD_ASSERTION_ERROR"
@@ -48,6 +48,8 @@ def _class_of(name: str) -> int:
         return _CONSTANT
     if name == "LOAD_SMALL_INT":
         return _INTEGER
+    if name == "EXTENDED_ARG":
+        return _PREFIX
     if any(word in name if word == "JUMP" else name.startswith(word) for word in _UNCOMPARED):
         return _IGNORED
     kind, _, rest = name.partition("_")
@@ -69,16 +71,25 @@ _CELLS = frozenset(opcode for opcode, name in enumerate(dis.opname) if "DEREF" i
 _FAST = frozenset(opcode for opcode, name in enumerate(dis.opname) if "_FAST" in name)
 
 
+# The two accesses of an operation that does two.
+_PAIRS = {
+    opcode: tuple(_LOAD if "LOAD" in half else _STORE for half in (name[:5], name[5:]))
+    for opcode, name in enumerate(dis.opname)
+    if _CLASSES[opcode] == _PAIR
+}
+
 _NOWHERE: Position = (None, None, None, None)
 # What the compiler stores in every class body of its own accord.
 _SYNTHETIC = frozenset({"__classcell__", "__classdictcell__", "__static_attributes__", "__firstlineno__"})
 
 
-def is_running(body: Body, code: CodeType, item: Item) -> bool:
+def is_running(body: Body, code: CodeType, after_enter: int, item: Item) -> bool:
     """Return whether `body`, compiled from the text of `item`, does what `code` does there."""
     region = item.region
-    ours, our_pairs = _entries(body.code, region, body.rewritten)
-    theirs, their_pairs = _entries(code, region, body.rewritten)
+    ours, our_pairs = _entries(body.code, 0, region, body.rewritten)
+    theirs, their_pairs = _entries(code, after_enter, region, body.rewritten)
+    if ours == theirs:
+        return True
     # The end of an `except` clause unbinds its name, once for each way out of it; where, is the optimizer's affair.
     unbound = {entry[2] for entry in ours if entry[1] == _DELETE}
     only_ours = {entry for entry in ours - theirs if not (entry[-1] in body.rewritten or entry[2] in unbound)}
@@ -96,55 +107,60 @@ def _covered(entries: set[_Entry], pairs: set[_Pair]) -> bool:
     return not entries or all(entry[:3] in pairs for entry in entries)
 
 
-def _entries(code: CodeType, region: Region, rewritten: frozenset[object]) -> tuple[set[_Entry], set[_Pair]]:
-    """Return what `code` and the code in it do in `region`; second, the accesses that share one instruction."""
+def _entries(
+    code: CodeType, start: int, region: Region, rewritten: frozenset[object]
+) -> tuple[set[_Entry], set[_Pair]]:
+    """Return what `code`, from the byte `start` on, and the code in it do in `region`; and what is done in pairs."""
     found: set[_Entry] = set()
     pairs: set[_Pair] = set()
-    names, constants, slots = code.co_names, code.co_consts, frames.slots(code)
-    cells = {*code.co_cellvars, *code.co_freevars}
-    positions = frames.positions(code)
+    names, slots = code.co_names, frames.slots(code)
+    raw = code.co_code[start:]
+    extended = 0
     previous: object = None
-    for offset, _, opcode, arg in frames.instructions(code.co_code):
+    for opcode, low, position in zip(raw[::2], raw[1::2], frames.positions(code, start), strict=True):
         kind = _CLASSES[opcode]
-        if kind == _IGNORED:
+        if not kind:
+            extended = 0
             continue
-        position = positions[offset // 2]
+        arg = extended | low
+        extended = arg << 8 if kind == _PREFIX else 0
+        if kind == _PREFIX:
+            continue
         line = position[0]
         if kind == _PAIR:  # the first access may be the last of what comes before the block
-            first, second = dis.opname[opcode].split("_FAST")[:2]
-            for word, slot in ((first, arg >> 4), (second.strip("_").removeprefix("BORROW_"), arg & 15)):
-                pairs.add((line, _LOAD if word == "LOAD" else _STORE, slots.fast[slot]))
+            pairs.update(
+                (line, way, slots.fast[slot]) for way, slot in zip(_PAIRS[opcode], (arg >> 4, arg & 15), strict=True)
+            )
             continue
-        if not region.holds(position):
-            continue
-        if frames.V311 and position in rewritten:
+        if not region.holds(position) or (frames.V311 and position in rewritten):
             continue
         if kind <= _DELETE:
-            name = (
-                names[arg >> _SHIFTS[opcode]]
-                if opcode in _IN_NAMES
-                else (slots.cells if opcode in _CELLS else slots.fast)[arg]
-            )
-            if name in _SYNTHETIC or name.startswith(".") or (opcode in _FAST and name in cells):
-                continue  # ours, the compiler's, or the making of a closure
-            found.add((line, kind, name, position))
+            row = names if opcode in _IN_NAMES else slots.cells if opcode in _CELLS else slots.fast
+            name = row[arg >> _SHIFTS[opcode]]
+            if not (name in _SYNTHETIC or name[0] == "." or (opcode in _FAST and name in slots.closed)):
+                found.add((line, kind, name, position))
         elif kind == _CONSTANT:
-            constant = constants[arg]
-            if constant is None or constant == ():
-                pass  # what functions return, and `__static_attributes__`
-            elif isinstance(constant, CodeType):
-                inner, inner_pairs = _entries(constant, region, rewritten)
+            constant = code.co_consts[arg]
+            if isinstance(constant, CodeType):
+                inner, inner_pairs = _entries(constant, 0, region, rewritten)
                 found |= inner
                 pairs |= inner_pairs
-            elif frames.V312 and type(constant) is tuple and all(type(part) is str for part in constant):
-                # Names of keyword arguments: where they are depends on whether the compiler has seen an import.
-                found.add((None, kind, constant, _NOWHERE))
-            elif not (isinstance(previous, CodeType) or "<locals>" in str(constant)):
-                found.add((line, kind, repr(constant), position))
+            else:
+                found.update(_constant(constant, previous, position))
             previous = constant
         elif kind == _INTEGER:
             found.add((line, _CONSTANT, repr(arg), position))
         elif position not in rewritten:
-            what = names[arg >> _SHIFTS[opcode]] if kind == _NAMED else (opcode, arg)
-            found.add((line, kind, what, position))
+            found.add((line, kind, names[arg >> _SHIFTS[opcode]] if kind == _NAMED else (opcode, arg), position))
     return found, pairs
+
+
+def _constant(constant: object, previous: object, position: Position) -> Iterator[_Entry]:
+    """Yield what stands for a constant, unless the compiler put it there."""
+    if constant is None or constant == ():
+        return  # what functions return, and `__static_attributes__`
+    if frames.V312 and type(constant) is tuple and all(type(part) is str for part in constant):
+        # Names of keyword arguments: where they are depends on whether the compiler has seen an import.
+        yield None, _CONSTANT, constant, _NOWHERE
+    elif not isinstance(previous, CodeType) and "<locals>" not in str(constant):  # qualified names, on 3.10
+        yield position[0], _CONSTANT, repr(constant), position
