@@ -7,6 +7,7 @@
 import asyncio
 import concurrent.futures
 import contextvars
+import gc
 import math
 import multiprocessing
 import os
@@ -14,6 +15,7 @@ import pickle
 import sys
 import threading
 import traceback
+import weakref
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
@@ -57,18 +59,22 @@ class Pickling(Executor):
 
 
 class Held(Executor):
-    """Runs nothing until it is told to."""
+    """Runs nothing until it is told to, or all at once."""
 
-    def __init__(self):
+    def __init__(self, at_once=False):
+        self.at_once = at_once
         self.work = []
 
     def submit(self, function, /, *args):
         future = Future()
         self.work.append((future, function))
+        if self.at_once:
+            self.run()
         return future
 
     def run(self):
-        for future, function in self.work:
+        while self.work:
+            future, function = self.work.pop(0)
             if future.set_running_or_notify_cancel():
                 future.set_result(function())
 
@@ -403,6 +409,29 @@ def test_a_future_tells_that_the_block_runs(threads):
     tracer.result()
 
     assert (running, tracer.future.running()) == (True, False)
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_nothing_outlives_a_block_that_ended_well(wait):
+    """When the caller returns, what the block had dies with it, without the garbage collector."""
+
+    class Thing:
+        """Can be referred to weakly."""
+
+    def trace():
+        thing = Thing()
+        held = Held(at_once=wait)
+        with Tracer(ExecutorBackend(held, wait=wait)) as tracer:
+            other = save([thing])
+        held.run()
+        assert tracer.result().other == [thing]
+        return weakref.ref(thing)
+
+    gc.disable()
+    try:
+        assert trace()() is None
+    finally:
+        gc.enable()
 
 
 # What goes wrong

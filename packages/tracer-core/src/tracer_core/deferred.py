@@ -55,12 +55,12 @@ class Work:
 
     def _run(self) -> Ending:
         run = self.block if self.values is None else self.block.apart(self.values)
-        error = None
         try:
             complete(run.run())
-        except Exception as raised:
-            error = raised
-        return Ending(Saved(**run.saved()), error)
+        except Exception as error:
+            # Not kept in a variable: this frame is in the traceback of the error, and each would keep the other alive.
+            return Ending(Saved(**run.saved()), error)
+        return Ending(Saved(**run.saved()), None)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Become a portable block that gives its outcome when it is called.
@@ -84,19 +84,23 @@ class BlockFuture(Future[Saved]):
         self.saved = Saved()
         self.came_back = False
         self._traceback: TracebackType | None = None
-        self._submitted = submitted
+        self._submitted: Future[Ending | Outcome] | None = submitted
         self._work = work
         submitted.add_done_callback(self._finish)
 
     def cancel(self) -> bool:
         """Cancel the block if it has not started, and return whether it is cancelled."""
-        return self._submitted.cancel()
+        submitted = self._submitted
+        return self.cancelled() if submitted is None else submitted.cancel()
 
     def running(self) -> bool:
         """Return whether the block is running now."""
-        return self._submitted.running()
+        submitted = self._submitted
+        return submitted is not None and submitted.running()
 
     def _finish(self, submitted: Future[Ending | Outcome]) -> None:
+        # The executor's future keeps its callbacks, so each would keep the other alive.
+        self._submitted = None
         if submitted.cancelled():
             super().cancel()
             self.set_running_or_notify_cancel()
