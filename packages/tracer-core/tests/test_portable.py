@@ -1,6 +1,6 @@
 """A block that travels."""
 
-# ruff: noqa: F841  # the names that a block saves are read from its result
+# the names that a block saves are read from its result
 
 import linecache
 import math
@@ -134,7 +134,7 @@ def test_it_says_what_it_is():
 def test_a_block_that_reads_nothing_takes_nothing():
     """The repr of a block without reads says so."""
     with Tracer(never) as tracer:
-        1 + 1  # noqa: B018  # a block that reads nothing
+        1 + 1  # a block that reads nothing
 
     assert ", takes nothing, " in repr(PortableBlock.of(tracer.block))
 

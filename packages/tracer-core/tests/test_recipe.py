@@ -1,6 +1,6 @@
 """A block as text, and what it takes to run it again: `tracer.block(...)`."""
 
-# ruff: noqa: F841, RUF059  # the names that a block saves are read from its result
+# the names that a block saves are read from its result
 
 import asyncio
 import linecache
@@ -95,7 +95,7 @@ def test_a_name_that_the_block_does_not_read_is_refused(name, known):
 def test_a_block_that_reads_nothing_says_so():
     """The error for a block without reads says that there are none."""
     with Tracer(never) as tracer:
-        1 + 1  # noqa: B018  # a block that reads nothing
+        1 + 1  # a block that reads nothing
 
     with pytest.raises(TypeError, match="it reads none"):
         tracer.block(x=1)
@@ -244,7 +244,7 @@ def test_a_builtin_that_the_caller_replaced_is_read():
 def test_a_name_not_bound_yet_is_read():
     """A name that nobody has bound counts as read, and may be given."""
     with Tracer(never) as tracer:
-        y = save([nowhere])  # noqa: F821  # that is the case
+        y = save([nowhere])  # that is the case
 
     assert (tracer.reads, tracer.block(nowhere=3).y) == (("save", "nowhere"), [3])
 

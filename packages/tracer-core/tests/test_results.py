@@ -68,7 +68,7 @@ def test_the_repr_shows_names_and_values():
 def test_a_missing_name_lists_those_that_were_saved(saved, message):
     """Asking for a name that was not saved says which names were."""
     with pytest.raises(AttributeError) as raised:
-        saved.totals  # noqa: B018  # reading it is the test
+        saved.totals  # reading it is the test
 
     assert str(raised.value) == message
 
