@@ -1,1 +1,184 @@
-"""Read and edit what happens inside a transformers model, under one set of standard names."""
+"""Read and edit what happens inside a transformers model, under one set of standard names.
+
+    with model.trace("The Eiffel Tower is in"):
+        hidden = model.layers[5].layer_output.save()
+
+Everything public imports from here. What stands on transformers is imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from interp_components._version import __version__
+from interp_components.saving import save
+
+if TYPE_CHECKING:
+    from interp_components.errors import (
+        AliasError,
+        BarrierError,
+        BatchError,
+        CacheError,
+        InterpError,
+        NestedRunError,
+        NoEffectError,
+        NoEffectWarning,
+        OutOfOrderError,
+        OutsideTraceError,
+        RowsError,
+        SourceNotAvailable,
+        Unavailable,
+    )
+    from interp_components.layouts import (
+        ChannelGates,
+        ExpertIndices,
+        ExpertOutputs,
+        ExpertWeights,
+        Gates,
+        HeadOutputs,
+        ImageFeatures,
+        ImageTokenMask,
+        Keys,
+        LinearQK,
+        LinearV,
+        Logits,
+        Mask,
+        Neurons,
+        NextTokenProbs,
+        Patches,
+        Pattern,
+        Queries,
+        Residual,
+        RouterLogits,
+        ScanDecays,
+        ScanQK,
+        ScanState,
+        ScanStates,
+        ScanSteps,
+        ScanValues,
+        SSDHeadOutputs,
+        SSDKeys,
+        SSDQueries,
+        SSDValues,
+        State,
+        States,
+        StreamMixing,
+        Streams,
+        StreamWeights,
+        Tokens,
+        Values,
+    )
+    from interp_components.model import (
+        GuessedTokensWarning,
+        InputError,
+        LoadError,
+        StandardizedTransformer,
+        TokenizerNeeded,
+        UnsupportedFamily,
+    )
+    from interp_components.properties import CopyEProperty, DerivedEProperty, EProperty, SelectionError, unavailable
+    from interp_components.standard import Attention, Layer, Mlp, Root, Standard, interface_reason, needs_eager
+    from interp_components.tracing import Envoy
+
+# Public names by the room that they live in.
+_ROOMS = {
+    "errors": (
+        "AliasError BarrierError BatchError CacheError InterpError NestedRunError NoEffectError NoEffectWarning "
+        "OutOfOrderError OutsideTraceError RowsError SourceNotAvailable Unavailable"
+    ),
+    "layouts": (
+        "ChannelGates ExpertIndices ExpertOutputs ExpertWeights Gates HeadOutputs ImageFeatures ImageTokenMask Keys "
+        "LinearQK LinearV Logits Mask Neurons NextTokenProbs Patches Pattern Queries Residual RouterLogits SSDHeadOutputs "
+        "SSDKeys SSDQueries SSDValues ScanDecays ScanQK ScanState ScanStates ScanSteps ScanValues State States "
+        "StreamMixing StreamWeights Streams Tokens Values"
+    ),
+    "model": "GuessedTokensWarning InputError LoadError StandardizedTransformer TokenizerNeeded UnsupportedFamily",
+    "properties": "CopyEProperty DerivedEProperty EProperty SelectionError unavailable",
+    "standard": "Attention Layer Mlp Root Standard interface_reason needs_eager",
+    "tracing": "Envoy",
+}
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
+
+__all__ = [
+    "AliasError",
+    "Attention",
+    "BarrierError",
+    "BatchError",
+    "CacheError",
+    "ChannelGates",
+    "CopyEProperty",
+    "DerivedEProperty",
+    "EProperty",
+    "Envoy",
+    "ExpertIndices",
+    "ExpertOutputs",
+    "ExpertWeights",
+    "Gates",
+    "GuessedTokensWarning",
+    "HeadOutputs",
+    "ImageFeatures",
+    "ImageTokenMask",
+    "InputError",
+    "InterpError",
+    "Keys",
+    "Layer",
+    "LinearQK",
+    "LinearV",
+    "LoadError",
+    "Logits",
+    "Mask",
+    "Mlp",
+    "NestedRunError",
+    "Neurons",
+    "NextTokenProbs",
+    "NoEffectError",
+    "NoEffectWarning",
+    "OutOfOrderError",
+    "OutsideTraceError",
+    "Patches",
+    "Pattern",
+    "Queries",
+    "Residual",
+    "Root",
+    "RouterLogits",
+    "RowsError",
+    "SSDHeadOutputs",
+    "SSDKeys",
+    "SSDQueries",
+    "SSDValues",
+    "ScanDecays",
+    "ScanQK",
+    "ScanState",
+    "ScanStates",
+    "ScanSteps",
+    "ScanValues",
+    "SelectionError",
+    "SourceNotAvailable",
+    "Standard",
+    "StandardizedTransformer",
+    "State",
+    "States",
+    "StreamMixing",
+    "StreamWeights",
+    "Streams",
+    "TokenizerNeeded",
+    "Tokens",
+    "Unavailable",
+    "UnsupportedFamily",
+    "Values",
+    "__version__",
+    "interface_reason",
+    "needs_eager",
+    "save",
+    "unavailable",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its room when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -9,4 +9,7 @@ from tracer_core import tracebacks
 
 tracebacks.hide(Path(__file__).parents[1])
 
-__all__ = ["Call", "Invoke", "Trace", "Traceable", "as_call", "join"]
+# What people wrap a module in: an envoy that can be run.
+Envoy = Traceable
+
+__all__ = ["Call", "Envoy", "Invoke", "Trace", "Traceable", "as_call", "join"]
