@@ -8,9 +8,11 @@ from .contract import FamilyContract
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that takes `present` once per value that its family has."""
+    """Run a test that takes `present`, or `under_sdpa`, once per value that its family has."""
     family = metafunc.cls
     if family is None or not issubclass(family, FamilyContract):
         return
     if "present" in metafunc.fixturenames:
         metafunc.parametrize("present", family.present())
+    if "under_sdpa" in metafunc.fixturenames:
+        metafunc.parametrize("under_sdpa", family.present() if family.has_sdpa else [])

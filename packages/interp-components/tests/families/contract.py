@@ -61,6 +61,7 @@ class FamilyContract:
     absent: ClassVar[dict[str, str]] = {}
     """Values, as in `BLOCK_VALUES`, that the family does not have under eager attention: a part of the reason of each."""
     has_sdpa: ClassVar[bool] = True
+    """Whether the architecture can be loaded with sdpa at all."""
     absent_under_sdpa: ClassVar[dict[str, str]] = dict.fromkeys(EAGER_ONLY, "attn_implementation='eager'")
     """Values that are there under eager attention only."""
     differs_under_sdpa: ClassVar[dict[str, str]] = {}
@@ -290,22 +291,20 @@ class FamilyContract:
 
     # Under the fused kernel
 
-    def test_a_value_is_there_under_sdpa(self, sdpa_root: Root, root: Root, present: str) -> None:
+    def test_a_value_is_there_under_sdpa(self, sdpa_root: Root, root: Root, under_sdpa: str) -> None:
         """What surrounds attention is what plain hooks see; what enters it is what eager attention is given."""
-        if not self.has_sdpa:
-            pytest.skip("the architecture refuses sdpa")
-        if present in self.absent_under_sdpa:
-            assert self.absent_under_sdpa[present] in _refusal(sdpa_root, *_at(sdpa_root, 0, present))
+        if under_sdpa in self.absent_under_sdpa:
+            assert self.absent_under_sdpa[under_sdpa] in _refusal(sdpa_root, *_at(sdpa_root, 0, under_sdpa))
             return
-        if present in self.differs_under_sdpa:
-            pytest.skip(self.differs_under_sdpa[present])
-        if present in ATTENTION_VALUES:
+        if under_sdpa in self.differs_under_sdpa:
+            pytest.skip(self.differs_under_sdpa[under_sdpa])
+        if under_sdpa in ATTENTION_VALUES:
             # Without padding, since a query that may look nowhere looks everywhere in eager attention alone.
-            read, _ = _read(sdpa_root, *_at(sdpa_root, 0, present), padded=False)
-            expected, _ = _read(root, *_at(root, 0, present), padded=False)
+            read, _ = _read(sdpa_root, *_at(sdpa_root, 0, under_sdpa), padded=False)
+            expected, _ = _read(root, *_at(root, 0, under_sdpa), padded=False)
         else:
-            read, _ = _read(sdpa_root, *_at(sdpa_root, 0, present))
-            expected = self.truth(Recording(sdpa_root._module, models.inputs()), 0)[present]
+            read, _ = _read(sdpa_root, *_at(sdpa_root, 0, under_sdpa))
+            expected = self.truth(Recording(sdpa_root._module, models.inputs()), 0)[under_sdpa]
 
         torch.testing.assert_close(read, expected, **RECOMPUTED)
 

@@ -61,7 +61,7 @@ def test_what_has_no_name_is_not_a_family() -> None:
 def test_a_missing_family_is_a_missing_attribute() -> None:
     """The message lists those that there are."""
     with pytest.raises(AttributeError, match=r"no family 'gpt9'; there are .*gpt2"):
-        families.gpt9  # noqa: B018  # the access is the test
+        families.gpt9  # the access is the test
 
 
 def test_every_family_of_ours_is_listed_by_dir() -> None:

@@ -3,19 +3,25 @@
 from interp_components.standard.attention import Attention
 from interp_components.standard.base import Standard
 from interp_components.standard.family import Family
-from interp_components.standard.layer import Layer
+from interp_components.standard.layer import Layer, ParallelLayer
 from interp_components.standard.mlp import Mlp
+from interp_components.standard.post_norm import PostNormAttention, PostNormMlp
 from interp_components.standard.reasons import implementation, interface_reason, needs_eager, needs_interface
 from interp_components.standard.residual import ResidualEProperty
 from interp_components.standard.root import Root
+from interp_components.standard.scaled import ScaledEProperty
 
 __all__ = [
     "Attention",
     "Family",
     "Layer",
     "Mlp",
+    "ParallelLayer",
+    "PostNormAttention",
+    "PostNormMlp",
     "ResidualEProperty",
     "Root",
+    "ScaledEProperty",
     "Standard",
     "implementation",
     "interface_reason",

@@ -49,3 +49,9 @@ class Layer(Standard):
     def recomposed(self, layer_input: Tensor, attention_output: Tensor, mlp_output: Tensor) -> Tensor:
         """Return the block's output from the stream and the two contributions: the residual identity of the family."""
         return layer_input + attention_output + mlp_output
+
+
+class ParallelLayer(Layer):
+    """A block whose attention and MLP both read the stream that enters it."""
+
+    is_parallel = True
