@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar, TypeVar, cast, overload
 
 import torch
@@ -20,7 +21,7 @@ from interp_components.envoys.classes import EnvoyClasses, EnvoyMap
 from interp_components.envoys.listing import listing
 from interp_components.envoys.tree import Tree
 from interp_components.errors import InterpError
-from interp_components.interleaving import End, Location, Node, current
+from interp_components.interleaving import End, Location, Node, Run, current
 from interp_components.properties import selection
 from interp_components.sources import ModuleSource
 
@@ -45,7 +46,6 @@ class Envoy:
     sourced: ClassVar[bool] = False
 
     _module: nn.Module
-    _source: ModuleSource
     path: str
 
     def __init__(
@@ -53,7 +53,6 @@ class Envoy:
     ) -> None:
         aliases = Aliases(rename, reserved_names(type(self)))
         self._own_tree = Tree(module, path, aliases, EnvoyClasses(envoys, self._default_class()))
-        self._own_tree.envoys[module] = self
         self._mount(module, path, self, None)
 
     @classmethod
@@ -81,9 +80,8 @@ class Envoy:
 
     def _mounted(self) -> None:
         """Called when the envoy stands in its tree, and again when its module was exchanged; for subclasses."""
-        self._source = ModuleSource(self, self._module)
         if self.sourced:
-            self._output.preparations = (self._source.prepare,)
+            self._output.preparations = (partial(_prepare_source, weakref.ref(self)),)
 
     # Where it stands
 
@@ -154,16 +152,21 @@ class Envoy:
     @property
     def source(self) -> ModuleSource:
         """The operations of the module's forward; `print` it to see them beside its code."""
-        return self._source
+        sources = self._tree.sources
+        if self._module not in sources:
+            sources[self._module] = ModuleSource(self, self._module)
+        return sources[self._module]
 
     def skip(self, value: Any) -> None:
         """Do not run the module; the model goes on with `value` as its output."""
         current(f"{self.path}.skip").skip(self._input, value)
 
     def next(self: Self, steps: int = 1) -> Self:
-        """Let the block's further requests ask for the passing `steps` after the one they ask for now."""
+        """Let the block's further requests ask for the passing `steps` after the one that was served last."""
         worker = current(f"{self.path}.next")
-        worker.step = worker.occurrence(self._output) + steps
+        worker.run.count_passings()
+        served = 0 if worker.served is None else worker.served.occurrence or 0
+        worker.step = (served if worker.step is None else worker.step) + steps
         return self
 
     def __call__(self, *args: Any, hook: bool = False, **kwargs: Any) -> Any:
@@ -210,7 +213,7 @@ class Envoy:
     def _envoy_of(self, module: nn.Module) -> Envoy:
         root = self.root
         tree = root._own_tree
-        envoy = tree.envoys.get(module)
+        envoy = root if module is root._module else tree.envoys.get(module)
         if envoy is None:
             envoy = tree.envoys[module] = self._make(root, module)
         return envoy
@@ -318,14 +321,15 @@ class Envoy:
         """Exchange the module, as when weights take the place of a model that was built without them."""
         tree = self._tree
         fresh = Tree(module, self.path, Aliases(tree.aliases.rename, reserved_names(type(self))), tree.classes)
-        kept = {envoy.path: envoy for envoy in tree.envoys.values()}
+        kept = {envoy.path: envoy for envoy in (self, *tree.envoys.values())}
         object.__setattr__(self, "_own_tree", fresh)
         for each, path in fresh.paths.items():
             if path in kept:
                 envoy = kept[path]
-                fresh.envoys[each] = envoy
+                if envoy is not self:
+                    fresh.envoys[each] = envoy
                 envoy._module, envoy._output, envoy._input = each, fresh.output(each), fresh.input(each)
-        for envoy in fresh.envoys.values():
+        for envoy in (self, *fresh.envoys.values()):
             for name in [key for key, value in envoy.__dict__.items() if isinstance(value, Envoy)]:
                 del envoy.__dict__[name]
             envoy._mounted()
@@ -337,7 +341,6 @@ class Envoy:
         tree = self._tree
         aliases = Aliases(tree.aliases.rename, reserved_names(type(self)))
         copied._own_tree = Tree(self._module, self.path, aliases, tree.classes)
-        copied._own_tree.envoys[self._module] = copied
         copied._mount(self._module, self.path, copied, None)
         return copied
 
@@ -364,13 +367,20 @@ def reserved_names(envoy_class: type[Envoy]) -> frozenset[str]:
     """The names that mean something on an envoy of this class, so that no module can be reached by them."""
     names = _reserved.get(envoy_class)
     if names is None:
-        names = frozenset(name for name in dir(envoy_class) if not name.startswith("_"))
+        names = frozenset(name for name in (*dir(envoy_class), "path") if not name.startswith("_"))
         _reserved[envoy_class] = names
     return names
 
 
 # Envoy class -> its public names; as long as the class, written once per class, the same by whichever thread.
 _reserved: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
+
+
+def _prepare_source(envoy: weakref.ref[Envoy], run: Run) -> None:
+    """Instrument the forward of a `sourced` envoy before its module begins."""
+    there = envoy()
+    if there is not None:
+        there.source.prepare(run)
 
 
 def _wrap(

@@ -17,6 +17,7 @@ from interp_components.interleaving import ModuleInput, ModuleOutput
 
 if TYPE_CHECKING:
     from interp_components.envoys.envoy import Envoy
+    from interp_components.sources import ModuleSource
 
 
 class Tree:
@@ -25,13 +26,15 @@ class Tree:
     Attributes:
         paths: the first path of each module.
         holders: the modules that hold a module, more than one when it is shared.
-        envoys: the envoys made so far.
+        envoys: the envoys made so far, without the root, which holds the tree.
+        sources: their sources, here and not on the envoys, which they hold: a model that is let go of is gone at once.
     """
 
     def __init__(self, root: nn.Module, path: str, aliases: Aliases, classes: EnvoyClasses) -> None:
         self.paths: dict[nn.Module, str] = {}
         self.holders: dict[nn.Module, list[nn.Module]] = {}
         self.envoys: dict[nn.Module, Envoy] = {}
+        self.sources: dict[nn.Module, ModuleSource] = {}
         self.aliases = aliases
         self.classes = classes
         self._outputs: dict[nn.Module, ModuleOutput] = {}

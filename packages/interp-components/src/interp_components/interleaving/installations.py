@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from interp_components.interleaving.gates import Forward, Gate
+
+if TYPE_CHECKING:
+    from interp_components.interleaving.locations import ModuleOutput
 
 
 class Installation:
@@ -15,8 +18,10 @@ class Installation:
 
     Attributes:
         gates: the gate of each module that has one.
+        gated: the module outputs that are gated with what is around them.
     """
 
+    gated: set[ModuleOutput]
     gates: dict[nn.Module, Gate]
     _removals: list[Callable[[], object]]
 
@@ -39,4 +44,4 @@ class Installation:
             remove()
         for gate in self.gates.values():
             gate.remove()
-        self.gates, self._removals = {}, []
+        self.gates, self.gated, self._removals = {}, set(), []

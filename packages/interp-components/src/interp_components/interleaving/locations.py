@@ -74,12 +74,13 @@ class ModuleOutput(Location):
         what surrounds the place it asked for first, so whatever surrounds it is gated with it.
         """
         gates, module = run.gates, self.module
-        if module in gates:
+        if self in run.gated:
             return gates[module]
+        run.gated.add(self)
         for parent in self.parents:
-            if parent.module not in gates:
+            if parent not in run.gated:
                 parent.gate(run)
-        gate = gates[module] = Gate(run, module)
+        gate = gates[module] = gates[module] if module in gates else Gate(run, module)
         for prepare in self.preparations:
             prepare(run)
         return gate

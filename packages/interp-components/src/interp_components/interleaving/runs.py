@@ -58,7 +58,7 @@ class Run(Installation):
     def __init__(
         self, root: ModuleInput, workers: Sequence[Worker], batch: Batch | None = None, is_single: bool = True
     ) -> None:
-        self.gates = {}
+        self.gates, self.gated = {}, set()
         self._removals = []
         self.root = root
         self.workers = list(workers)
@@ -88,6 +88,17 @@ class Run(Installation):
         if module not in self.gates:
             self.gates[module] = Gate(self, module)
         self.gates[module].forward = forward
+
+    def count_passings(self) -> None:
+        """Count the calls of every module, before the model starts.
+
+        In a run of one forward a step is a passing of a module, and which one it is cannot be told of a module that is
+        first asked for after some of its calls. Forwards tell it in all other runs.
+        """
+        if self.is_single and not self.has_started:
+            for module in self.root.output.module.modules():
+                if module not in self.gates:
+                    self.gates[module] = Gate(self, module)
 
     # Turns
 
@@ -244,4 +255,4 @@ class Run(Installation):
         self.has_returned = self.is_over = True
         if self.gates or self._removals:
             self.remove()
-        self.places, self.workers, self.visiting = {}, [], None
+        self.places, self.workers, self.late, self.visiting = {}, [], [], None

@@ -58,6 +58,7 @@ def _loop(steps: Iterable[int]) -> Loop:
     worker = current("tracer.iter")
     before, first_before = worker.step, worker.first_asked
     is_first = True
+    worker.run.count_passings()
     try:
         for step in steps:
             if not _arrives(worker, step, None if is_first else worker.first_asked):

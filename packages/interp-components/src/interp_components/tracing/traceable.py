@@ -12,7 +12,7 @@ from typing import Any
 from interp_components.envoys import Envoy
 from interp_components.tracing.calls import Call, as_call, join
 from interp_components.tracing.edits import Edit
-from interp_components.tracing.scans import without_work
+from interp_components.tracing.scans import Scan
 from interp_components.tracing.sessions import Session
 from interp_components.tracing.trace import Trace
 from tracer_core import Backend, Block
@@ -49,8 +49,7 @@ class Traceable(Envoy):
 
     def scan(self, *inputs: Any, backend: Backend | None = None, **kwargs: Any) -> Trace:
         """Run the block with a model that computes shapes only, also one whose weights are not loaded."""
-        function = without_work(self._module, self.device)
-        return Trace(self, function, inputs, kwargs, is_single=True, backend=backend)
+        return Trace(self, Scan(self._module), inputs, kwargs, is_single=True, backend=backend)
 
     def edit(self, inplace: bool = False, backend: Backend | None = None) -> Edit:
         """Keep the block of the `with` statement: it runs in every later trace of the edited model.

@@ -1,0 +1,60 @@
+"""`with model.edit() as (tracer, edited):` - blocks that stay."""
+
+import pytest
+import torch
+
+
+@pytest.fixture
+def expected(chain, x):
+    return chain._module(x), chain._module.second(chain._module.first(x) * 0)
+
+
+def test_a_copy_is_edited_and_the_model_is_not(chain, x, expected):
+    """The copy shares the weights and has the edit."""
+    with chain.edit() as (_, edited):
+        edited.first.output = edited.first.output * 0
+    with chain.trace(x):
+        plain = chain.output.save()
+    with edited.trace(x):
+        changed = edited.output.save()
+
+    assert (torch.equal(expected[0], plain), torch.equal(expected[1], changed)) == (True, True)
+
+
+def test_an_edit_in_place_stays_until_it_is_cleared(chain, x, expected):
+    """Every trace runs it, and `clear_edits` ends that."""
+    results = []
+    with chain.edit(inplace=True):
+        chain.first.output = chain.first.output * 0
+    for _ in range(2):
+        with chain.trace(x):
+            result = chain.output.save()
+        results.append(torch.equal(expected[1], result))
+    chain.clear_edits()
+    with chain.trace(x):
+        result = chain.output.save()
+
+    assert (results, torch.equal(expected[0], result)) == ([True, True], True)
+
+
+def test_the_block_of_a_trace_sees_the_edited_value(chain, x):
+    """Edits come before the block at one place."""
+    with chain.edit(inplace=True):
+        chain.first.output = chain.first.output * 0
+    with chain.trace(x):
+        read = chain.first.output.save()
+
+    assert not read.any()
+
+
+def test_edits_reach_every_invoke(chain, x, expected):
+    """An edit sees the whole batch."""
+    with chain.edit(inplace=True):
+        chain.first.output = chain.first.output * 0
+    with chain.trace() as tracer:
+        with tracer.invoke(x[:1]):
+            one = chain.output.save()
+        with tracer.invoke(x[1:]):
+            chain.output.save()
+
+    assert torch.allclose(expected[1][:1], one)
