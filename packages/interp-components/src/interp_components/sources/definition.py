@@ -14,6 +14,7 @@ import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType, FunctionType
+from typing import Any
 
 from interp_components.errors import SourceNotAvailable
 from interp_components.sources.listing import Definition
@@ -66,7 +67,7 @@ def read_text(function: FunctionType) -> Text:
         )
     class_name = _class_name(function.__qualname__)
     tree = _definition_at(lines, code.co_firstlineno)
-    if tree is None or tree.name != code.co_name or not _is_same(compile_definition(tree, code, class_name), code):
+    if tree is None or tree.name != code.co_name or not _is_same(compile_definition(tree, function, class_name), code):
         raise SourceNotAvailable(
             f"the text at {_place(code)} is not that of the running `{function.__qualname__}`: the file was edited after it "
             f"was imported, or the function was made by other means. Import it again, or restart Python"
@@ -75,15 +76,16 @@ def read_text(function: FunctionType) -> Text:
     return Text(tuple(lines[code.co_firstlineno - 1 : end]), code.co_firstlineno, tree, class_name)
 
 
-def compile_definition(tree: Definition, code: CodeType, class_name: str | None, *more_free: str) -> CodeType:
-    """Return the code of the definition, compiled where `code` was: same file, futures, private and free names.
+def compile_definition(tree: Definition, function: FunctionType, class_name: str | None, *more_free: str) -> CodeType:
+    """Return the code of the definition, compiled where the function's was: same file, futures, names.
 
     Args:
         tree: The definition, at the positions of its file.
-        code: The running code.
-        class_name: The class around the definition.
-        more_free: Names that are to be free besides those of `code`.
+        function: The running function.
+        class_name: The class around the definition, which makes names private.
+        more_free: Names that are to be free besides those that are free in the function.
     """
+    code = function.__code__
     module = ast.parse("def around():\n class _:\n  class _: pass")
     around = module.body[0]
     assert isinstance(around, ast.FunctionDef)
@@ -101,7 +103,22 @@ def compile_definition(tree: Definition, code: CodeType, class_name: str | None,
     compiled: CodeType = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURES, dont_inherit=True)
     for name in (around.name, nameless.name, inside.name, tree.name):
         compiled = next(const for const in compiled.co_consts if isinstance(const, CodeType) and const.co_name == name)
-    return compiled
+    around_it = f"{around.name}.{_LOCALS}.{nameless.name}.{inside.name}.{tree.name}"
+    return _renamed(compiled, around_it, function.__qualname__)
+
+
+def _renamed(code: CodeType, before: str, after: str) -> CodeType:
+    """Return the code with qualified names, its own and of all in it, that start with `after` instead of `before`."""
+
+    def constant(value: Any) -> Any:
+        if isinstance(value, CodeType):
+            return _renamed(value, before, after)
+        return after + value[len(before) :] if isinstance(value, str) and value.startswith(before) else value
+
+    changes: dict[str, Any] = {"co_consts": tuple(map(constant, code.co_consts))}
+    if hasattr(code, "co_qualname"):  # kept by code objects from Python 3.11 on
+        changes["co_qualname"] = constant(code.co_qualname)
+    return code.replace(**changes)
 
 
 def _definition_at(lines: list[str], first_line: int) -> Definition | None:

@@ -43,7 +43,7 @@ def _label(function: FunctionType) -> Labelled:
     text = read_text(function)
     operations, places = list_operations(text.tree)
     running = function.__code__
-    code = compile_definition(rewrite(text.tree, places), running, text.class_name, SLOTS)
+    code = compile_definition(rewrite(text.tree, places), function, text.class_name, SLOTS)
     return Labelled(
         qualname=function.__qualname__,
         filename=running.co_filename,
@@ -51,16 +51,9 @@ def _label(function: FunctionType) -> Labelled:
         lines=text.lines,
         operations=operations,
         places={operation.name: place for place, operation in enumerate(operations)},
-        code=_called_like(running, code),
+        code=code,
         free=tuple(None if name == SLOTS else running.co_freevars.index(name) for name in code.co_freevars),
     )
-
-
-def _called_like(running: CodeType, code: CodeType) -> CodeType:
-    """Return the code under the qualified name of the running one, which Python keeps from 3.11 on."""
-    if not hasattr(running, "co_qualname"):
-        return code
-    return code.replace(co_qualname=running.co_qualname)  # type: ignore[call-arg]  # typed as of Python 3.10
 
 
 label = PerCode(_label)

@@ -211,7 +211,7 @@ class _Walk(ast.NodeVisitor):
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.generic_visit(node)
         base = chain(node.target)
-        if base is not None and not any(isinstance(inner, ast.Call) for inner in ast.walk(node.target)):
+        if base is not None and isinstance(_root(node.target), ast.Name):
             self._add(f"{base}_{_INPLACE[type(node.op)]}", Kind.AUGMENTED, node, node.lineno, late=True)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:

@@ -10,6 +10,7 @@ instead. A slot may be filled at any moment, also by a request that arrives whil
 | `f(x)` | `(f if A[3] is None else A[3](f))(x)` |
 | `y.view(x)` | `(y if A[3] is None else A[3](y)).view(x)` |
 | `y = v` | the same, then `if A[4] is not None: y = A[4](y)` |
+| `o[k] += v` | the same in steps, with `o`, `k` and the item in names until the item is stored again |
 | `self.y = v`, `return v` | `self.y = (t if ((t := v) is not A and A[4] is None) else A[4](t))` |
 
 A method's receiver is guarded, and not the method, since the interpreter binds no method object for `y.view(x)` and
@@ -88,7 +89,7 @@ class _Guards(ast.NodeTransformer):
             return [node, *self._after(singles, singles)]
         if len(singles) == 1:
             node.value = _held(self._places[singles[0]], node.value)
-            return [node, _let_go(HELD)]
+            return [node, _at(node, _let_go(HELD))]
         return self._one_by_one(node, singles)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt]:
@@ -101,12 +102,16 @@ class _Guards(ast.NodeTransformer):
         if isinstance(node.target, ast.Name):
             return [node, _rebind(place, node.target)]
         node.value = _held(place, node.value)
-        return [node, _let_go(HELD)]
+        return [node, _at(node, _let_go(HELD))]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
         self.generic_visit(node)
         place = self._places.get(node)
-        return [node] if place is None else [node, _rebind(place, node.target)]
+        if place is None:
+            return [node]
+        if isinstance(node.target, ast.Name):
+            return [node, _rebind(place, node.target)]
+        return _augmented(node, place)
 
     def visit_Return(self, node: ast.Return) -> ast.Return:
         self.generic_visit(node)
@@ -146,9 +151,43 @@ class _Guards(ast.NodeTransformer):
         for single, name in element.items():
             if single in self._places:
                 statements.append(_rebind(self._places[single], _at(single, ast.Name(name, ast.Store()))))
-            target = _bound(single)
-            statements.append(_at(single, ast.Assign([target], ast.Name(name, ast.Load()))))
-        return [*statements, _let_go(*element.values())]
+            statements.append(_at(single, ast.Assign([_bound(single)], ast.Name(name, ast.Load()))))
+        return [*statements, _at(node, _let_go(*element.values()))]
+
+
+def _augmented(node: ast.AugAssign, place: int) -> list[ast.stmt]:
+    """Return `o[k] += v` in its steps: `o` and `k` are held, the item is taken, changed, guarded and put back."""
+    parts: list[ast.expr] = []
+
+    def held(part: ast.expr) -> ast.expr:
+        if isinstance(part, ast.Tuple):
+            return ast.Tuple([held(one) for one in part.elts], ast.Load())
+        if isinstance(part, ast.Slice):
+            ends = (part.lower, part.upper, part.step)
+            return ast.Slice(*[end if end is None else held(end) for end in ends])
+        if isinstance(part, ast.Constant):
+            return part
+        parts.append(part)
+        return ast.Name(_ELEMENT.format(len(parts)), ast.Load())
+
+    target: ast.Attribute | ast.Subscript
+    if isinstance(node.target, ast.Attribute):
+        target = ast.Attribute(held(node.target.value), node.target.attr, ast.Store())
+    else:
+        assert isinstance(node.target, ast.Subscript)
+        target = ast.Subscript(held(node.target.value), held(node.target.slice), ast.Store())
+    names = [_ELEMENT.format(index) for index, _ in enumerate(parts, 1)]
+    steps: list[ast.stmt] = [_bind(name, part) for name, part in zip(names, parts, strict=True)]
+    item = _at(node.target, ast.Name(_ELEMENT.format(0), ast.Store()))
+    steps.append(_bind(item.id, _at(node.target, _loaded(target))))
+    node.target = item
+    steps += [node, _rebind(place, item)]
+    steps.append(_at(node, ast.Assign([_at(item, target)], _loaded(item))))
+    return [*steps, _at(node, _let_go(item.id, *names))]
+
+
+def _bind(name: str, value: ast.expr) -> ast.stmt:
+    return _at(value, ast.Assign([ast.Name(name, ast.Store())], value))
 
 
 def _subject(call: ast.Call) -> ast.expr:
