@@ -5,17 +5,20 @@ from interp_components.standard.base import Standard
 from interp_components.standard.family import Family
 from interp_components.standard.layer import Layer, ParallelLayer
 from interp_components.standard.mlp import Mlp
+from interp_components.standard.moe import Moe
 from interp_components.standard.post_norm import PostNormAttention, PostNormMlp
 from interp_components.standard.reasons import implementation, interface_reason, needs_eager, needs_interface
 from interp_components.standard.residual import ResidualEProperty
 from interp_components.standard.root import Root
 from interp_components.standard.scaled import ScaledEProperty
+from interp_components.standard.tokens import TokenEProperty
 
 __all__ = [
     "Attention",
     "Family",
     "Layer",
     "Mlp",
+    "Moe",
     "ParallelLayer",
     "PostNormAttention",
     "PostNormMlp",
@@ -23,6 +26,7 @@ __all__ = [
     "Root",
     "ScaledEProperty",
     "Standard",
+    "TokenEProperty",
     "implementation",
     "interface_reason",
     "needs_eager",
