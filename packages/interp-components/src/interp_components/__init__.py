@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         SourceNotAvailable,
         Unavailable,
     )
+    from interp_components.keys import KeyPathError
     from interp_components.layouts import (
         ChannelGates,
         ExpertIndices,
@@ -77,8 +78,31 @@ if TYPE_CHECKING:
         TokenizerNeeded,
         UnsupportedFamily,
     )
-    from interp_components.properties import CopyEProperty, DerivedEProperty, EProperty, SelectionError, unavailable
-    from interp_components.standard import Attention, Layer, Mlp, Root, Standard, interface_reason, needs_eager
+    from interp_components.properties import (
+        FIRST,
+        CopyEProperty,
+        DerivedEProperty,
+        EProperty,
+        SelectionError,
+        unavailable,
+    )
+    from interp_components.standard import (
+        Attention,
+        Layer,
+        Mlp,
+        Moe,
+        ParallelLayer,
+        PostNormAttention,
+        PostNormMlp,
+        ResidualEProperty,
+        Root,
+        ScaledEProperty,
+        Standard,
+        TokenEProperty,
+        interface_reason,
+        needs_eager,
+        needs_interface,
+    )
     from interp_components.tracing import Envoy
 
 # Public names by the room that they live in.
@@ -87,6 +111,7 @@ _ROOMS = {
         "AliasError BarrierError BatchError CacheError InterpError NestedRunError NoEffectError NoEffectWarning "
         "OutOfOrderError OutsideTraceError RowsError SourceNotAvailable Unavailable"
     ),
+    "keys": "KeyPathError",
     "layouts": (
         "ChannelGates ExpertIndices ExpertOutputs ExpertWeights Gates HeadOutputs ImageFeatures ImageTokenMask Keys "
         "LinearQK LinearV Logits Mask Neurons NextTokenProbs Patches Pattern Queries Residual RouterLogits SSDHeadOutputs "
@@ -94,13 +119,17 @@ _ROOMS = {
         "StreamMixing StreamWeights Streams Tokens Values"
     ),
     "model": "GuessedTokensWarning InputError LoadError StandardizedTransformer TokenizerNeeded UnsupportedFamily",
-    "properties": "CopyEProperty DerivedEProperty EProperty SelectionError unavailable",
-    "standard": "Attention Layer Mlp Root Standard interface_reason needs_eager",
+    "properties": "FIRST CopyEProperty DerivedEProperty EProperty SelectionError unavailable",
+    "standard": (
+        "Attention Layer Mlp Moe ParallelLayer PostNormAttention PostNormMlp ResidualEProperty Root ScaledEProperty "
+        "Standard TokenEProperty interface_reason needs_eager needs_interface"
+    ),
     "tracing": "Envoy",
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 __all__ = [
+    "FIRST",
     "AliasError",
     "Attention",
     "BarrierError",
@@ -121,6 +150,7 @@ __all__ = [
     "ImageTokenMask",
     "InputError",
     "InterpError",
+    "KeyPathError",
     "Keys",
     "Layer",
     "LinearQK",
@@ -129,6 +159,7 @@ __all__ = [
     "Logits",
     "Mask",
     "Mlp",
+    "Moe",
     "NestedRunError",
     "Neurons",
     "NextTokenProbs",
@@ -136,10 +167,14 @@ __all__ = [
     "NoEffectWarning",
     "OutOfOrderError",
     "OutsideTraceError",
+    "ParallelLayer",
     "Patches",
     "Pattern",
+    "PostNormAttention",
+    "PostNormMlp",
     "Queries",
     "Residual",
+    "ResidualEProperty",
     "Root",
     "RouterLogits",
     "RowsError",
@@ -147,6 +182,7 @@ __all__ = [
     "SSDKeys",
     "SSDQueries",
     "SSDValues",
+    "ScaledEProperty",
     "ScanDecays",
     "ScanQK",
     "ScanState",
@@ -162,6 +198,7 @@ __all__ = [
     "StreamMixing",
     "StreamWeights",
     "Streams",
+    "TokenEProperty",
     "TokenizerNeeded",
     "Tokens",
     "Unavailable",
@@ -170,6 +207,7 @@ __all__ = [
     "__version__",
     "interface_reason",
     "needs_eager",
+    "needs_interface",
     "save",
     "unavailable",
 ]
