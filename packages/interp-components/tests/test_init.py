@@ -28,7 +28,7 @@ def test_the_names_that_wait_are_the_names_that_are_listed() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     """A typing error is told as Python tells it."""
     with pytest.raises(AttributeError, match="has no attribute 'Enovy'"):
-        interp_components.Enovy  # noqa: B018  (asking is the act)
+        interp_components.Enovy
 
 
 def test_importing_the_package_imports_no_transformers() -> None:

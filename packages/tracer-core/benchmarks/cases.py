@@ -53,7 +53,7 @@ def entry(Tracer: Any, nothing: Any) -> Case:
     def go() -> None:
         with Tracer(nothing):
             x = 1
-            y = [x]  # the block is never run
+            y = [x]  # noqa: F841  # the block is never run
 
     return lambda: per_call(go, 2_000)
 

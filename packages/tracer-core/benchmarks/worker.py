@@ -13,7 +13,7 @@ from typing import Any
 
 sys.dont_write_bytecode = True
 
-from cases import cases  # no bytecode is left beside the sources
+from cases import cases  # noqa: E402  # no bytecode is left beside the sources
 
 
 def attribute(dotted: str) -> Any:

@@ -1,9 +1,5 @@
 """Blocks on executors: threads, processes, and what can go wrong there."""
 
-# ruff: noqa: F841  # the names that a block saves are read from its result
-# ruff: noqa: PT012, SIM117  # the `with` statement that raises is the one under test
-# ruff: noqa: RET504  # so is what it binds
-
 import asyncio
 import concurrent.futures
 import contextvars

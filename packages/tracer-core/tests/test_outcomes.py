@@ -64,7 +64,7 @@ def in_handling():
     try:
         plain()
     except KeyError:
-        raise ValueError("no such")  # the context is what is tested
+        raise ValueError("no such")  # noqa: B904  # the context is what is tested
 
 
 def suppressed():
@@ -101,7 +101,7 @@ def test_the_members_of_a_group_keep_their_tracebacks():
     """The exceptions in a group print as they would where the group was raised."""
 
     def grouped():
-        raise ExceptionGroup("some", [raised_by(plain), raised_by(caused)])  # 3.11+
+        raise ExceptionGroup("some", [raised_by(plain), raised_by(caused)])  # noqa: F821  # 3.11+
 
     error = raised_by(grouped)
 

@@ -1,7 +1,5 @@
 """A block that travels."""
 
-# the names that a block saves are read from its result
-
 import linecache
 import math
 import pickle

@@ -24,7 +24,7 @@ def test_public_names_are_sorted():
 def test_an_unknown_name_is_an_attribute_error():
     """A name that the package does not have is an AttributeError that says so."""
     with pytest.raises(AttributeError, match="module 'tracer_core' has no attribute 'Traser'"):
-        tracer_core.Traser  # noqa: B018  # reading it is the test
+        tracer_core.Traser  # reading it is the test
 
 
 @pytest.mark.parametrize(

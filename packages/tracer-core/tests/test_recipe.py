@@ -1,6 +1,6 @@
 """A block as text, and what it takes to run it again: `tracer.block(...)`."""
 
-# the names that a block saves are read from its result
+# ruff: noqa: RUF059  # the names that a block saves are read from its result
 
 import asyncio
 import linecache
@@ -244,7 +244,7 @@ def test_a_builtin_that_the_caller_replaced_is_read():
 def test_a_name_not_bound_yet_is_read():
     """A name that nobody has bound counts as read, and may be given."""
     with Tracer(never) as tracer:
-        y = save([nowhere])  # that is the case
+        y = save([nowhere])  # noqa: F821  # that is the case
 
     assert (tracer.reads, tracer.block(nowhere=3).y) == (("save", "nowhere"), [3])
 

@@ -145,7 +145,7 @@ def test_what_was_saved_before_an_error_comes_back():
     kept = None
     with pytest.raises(ZeroDivisionError), Tracer():
         kept = save([1])
-        1 / 0  # noqa: B018  # raises
+        1 / 0  # raises
 
     assert kept == [1]
 
@@ -288,12 +288,12 @@ def test_the_target_of_a_block_that_begins_with_try_can_be_anything():
     holder, table = Holder(), {}
     with Tracer(Idle()) as holder.tracer:
         try:
-            1 / 0  # noqa: B018  # does not run
+            1 / 0  # does not run
         finally:
             pass
     with Tracer(Idle()) as table["tracer"]:
         try:
-            1 / 0  # noqa: B018  # does not run
+            1 / 0  # does not run
         finally:
             pass
 

@@ -172,7 +172,7 @@ def test_outside_a_trace_a_value_says_where_it_exists() -> None:
     inner = tree(inner=Inner).get("first").get("inner")
 
     with pytest.raises(OutsideTraceError, match=r"`model\.first\.inner\.doubled` outside of a trace"):
-        inner.doubled  # noqa: B018  # the access is the test
+        inner.doubled  # the access is the test
 
 
 def test_a_missing_step_names_the_value_its_key_and_what_was_found() -> None:

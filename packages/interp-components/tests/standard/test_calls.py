@@ -42,9 +42,9 @@ def test_an_answer_is_asked_for_once_per_call_and_block() -> None:
         for _ in range(2):
             seen.append(per_call(envoy.inner, "flag", ask))
             seen.append(per_call(envoy.inner, "flag", ask))
-            envoy.inner.output  # noqa: B018  # moves on to the end of the call
+            envoy.inner.output  # moves on to the end of the call
             if len(asked) == 1:
-                envoy.between.output  # noqa: B018  # and out of it
+                envoy.between.output  # and out of it
 
     run(envoy, block)
 

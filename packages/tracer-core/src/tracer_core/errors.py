@@ -40,7 +40,7 @@ class SaveOutsideTrace(TracerError, ValueError):
     """`save` was called while no trace was running."""
 
 
-class ExitTracingException(Exception):  # noqa: N818 - control flow, not an error
+class ExitTracingException(Exception):
     """Leaves a `with` block before anything of it runs. Control flow: `Tracer.__exit__` always takes it."""
 
     local_trace: Callable[..., Any] | None
