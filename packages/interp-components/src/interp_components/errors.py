@@ -98,14 +98,14 @@ def out_of_order(asked: str, occurrence: int | None, last: str | None, found: st
         occurrence: which passing of it, from 0; None for the next one.
         last: path of the place the block was last served, None when it was served nothing yet.
         found: one clause on why it cannot be served.
-        ahead: places that still lay ahead when it was asked for.
+        ahead: places that still lay ahead of the one served last.
     """
     text = f"'{asked}.i{occurrence or 0}' was requested but the model already ran past it: {found}"
     if last is not None:
         text += f". You asked for {asked} after {last} had been read"
     text += ". A block moves with the model: read and edit places in the order in which the model runs them"
     if ahead:
-        text += f". Still ahead were: {', '.join(ahead)}"
+        text += f". Still ahead, in the order of the module tree, were {', '.join(ahead)}"
     return text + "."
 
 

@@ -207,6 +207,15 @@ def test_an_order_error_names_what_was_read_before(chain, x):
     assert "asked for model.first.output after model.second.output" in str(caught.value)
 
 
+def test_an_order_error_lists_what_was_still_ahead(gpt2, ids):
+    """The next places after the one that was read, without those inside of it."""
+    with pytest.raises(OutOfOrderError) as caught, gpt2.trace(ids):
+        gpt2.transformer.h[2].output.save()
+        gpt2.transformer.h[0].output.save()
+
+    assert "were model.transformer.ln_f.output, model.lm_head.output." in str(caught.value)
+
+
 def test_an_order_error_can_be_caught_in_the_block(chain, x):
     """It is raised at the request."""
     with chain.trace(x):

@@ -52,9 +52,7 @@ class Gate:
         self.returned: Callable[[], None] | None = None
         self._is_open = False
         self._attributes = attributes = module.__dict__
-        self._displaced: Forward | None = (
-            attributes["forward"] if "forward" in attributes else None
-        )  # a call less in what every request pays
+        self._displaced: Forward | None = attributes.get("forward")
         gate = self
 
         def forward(*args: Any, **kwargs: Any) -> Any:

@@ -7,12 +7,13 @@ stack stays whole, and what it asks twice of one passing is answered without any
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from interp_components.errors import BarrierError, InterpError, OutOfOrderError, OutsideTraceError, out_of_order
+from interp_components.interleaving.order import ahead
 from interp_components.interleaving.places import Place
 from interp_components.interleaving.requests import Kind, Request
 from interp_components.interleaving.seats import GreenletExit, Seat, getcurrent, take
@@ -176,7 +177,7 @@ class Worker:
         for pending in held:
             pending.flush()
 
-    def refusal(self, request: Request, found: str, ahead: Sequence[str] = ()) -> InterpError:
+    def refusal(self, request: Request, found: str) -> InterpError:
         """The error for a request that cannot be served any more."""
         if request.kind is Kind.BARRIER:
             return BarrierError(
@@ -184,7 +185,8 @@ class Worker:
                 f"Lower its count, or let every invoke call it."
             )
         last = None if self.served is None else self.served.location
-        return OutOfOrderError(out_of_order(request.location, request.occurrence, last, found, ahead))
+        rest = [] if last is None else ahead(self.run, last)
+        return OutOfOrderError(out_of_order(request.location, request.occurrence, last, found, rest))
 
     # How it is run
 
