@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 from transformers import GPT2Config
-from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
+from transformers.models.gpt2.modeling_gpt2 import GPT2Attention, GPT2Block
 
 from interp_components.errors import OutOfOrderError, SourceNotAvailable
 from interp_components.families import gpt2
@@ -16,7 +16,7 @@ from interp_components.keys import KeyPathError
 from interp_components.layouts import Pattern, Residual
 from interp_components.model import StandardizedTransformer
 from interp_components.properties import DerivedEProperty, EProperty, unavailable
-from interp_components.standard import interface_reason
+from interp_components.standard import Layer, interface_reason
 from tests import models
 
 INSIDE = "source.attention_interface_1.source"
@@ -150,3 +150,41 @@ def test_after_an_error_the_model_is_as_before(model: StandardizedTransformer, a
         logits = model.logits.save()
 
     assert torch.equal(logits, model._module(**models.inputs(padded=False)).logits)
+
+
+class Block(Layer):
+    """GPT-2's block with the stream that attention has added to, by the name it is bound to."""
+
+    sourced = True
+    added = EProperty("source.hidden_states_1.output")
+
+
+class LateBlock(Block):
+    """The same, and nobody prepares its forward."""
+
+    sourced = False
+
+
+def block_of(component: type[Layer]) -> tuple[StandardizedTransformer, Any]:
+    config = GPT2Config(n_embd=models.HIDDEN_OF_HEADS, n_layer=1, n_head=models.HEADS, vocab_size=models.VOCAB)
+    model = StandardizedTransformer(models.build(config), envoys={GPT2Block: component})
+    return model, model.layers[0]
+
+
+def test_a_sourced_block_serves_its_operations_while_it_runs() -> None:
+    """Asked for after something inside of the block has been read."""
+    model, block = block_of(Block)
+    with model.trace(models.inputs()):
+        attention = (block.layer_input + block.self_attn.attention_output).save()
+        added = block.added.save()
+
+    torch.testing.assert_close(added, attention)
+
+
+def test_a_block_that_is_not_sourced_says_what_to_do() -> None:
+    """Its forward runs without labels by then."""
+    model, block = block_of(LateBlock)
+    seen: list[Tensor] = []
+
+    with pytest.raises(SourceNotAvailable, match="sourced = True"), model.trace(models.inputs()):
+        seen.extend([block.self_attn.attention_output, block.added])

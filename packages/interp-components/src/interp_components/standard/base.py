@@ -16,13 +16,9 @@ class Standard(Envoy):
     """An envoy with values under standard names.
 
     Attributes:
-        sourced: Whether the module's own forward is instrumented before each run begins. It is needed when a value is
-            an operation of this forward and can be asked for while the forward already runs, as a block's MLP
-            contribution is after the block's attention. Nothing infers it from the keys.
         returns_tuple: Whether the module returns a tuple with its tensor first, for whoever has to make such a return.
     """
 
-    sourced: ClassVar[bool] = False
     returns_tuple: ClassVar[bool] = False
 
     @property
