@@ -258,7 +258,7 @@ def test_a_block_of_constants_reaches_the_backend():
 def test_a_block_on_the_header_line_is_skipped():
     """A block on the line of its `with` is no exception."""
     log = []
-    with Tracer(Idle()): log.append(1)  # noqa: E701
+    with Tracer(Idle()): log.append(1)  # noqa: E701 - a block inside a line
 
     assert log == []
 # fmt: on

@@ -72,7 +72,7 @@ class Block:
         if body.takes_first:
             return self._function(self._first)  # type: ignore[misc]  # `open` has made it
         if body.kind is Kind.NAMESPACE:
-            return run_in(self._function, self._namespace)
+            return run_in(self._function, self._namespace)  # type: ignore[arg-type]  # as above
         return self._function()  # type: ignore[misc]
 
     async def _wait(self) -> Any:
@@ -104,13 +104,7 @@ class Block:
             namespace = self._namespace
             return {name: namespace[name] for name in body.writes if name in namespace}
         cells = self.cells
-        found = {}
-        for name in body.writes:
-            try:
-                found[name] = cells[name].cell_contents
-            except ValueError:  # not bound (yet, or any more)
-                continue
-        return found
+        return {name: cells[name].cell_contents for name in body.writes if cells[name] != _UNBOUND}
 
     def saved(self) -> dict[str, Any]:
         """Return what the running trace hands back of the names that the block has bound so far."""
@@ -228,7 +222,7 @@ class Block:
         """Let go of the caller's frame; and of `tracer`, which holds the block, where the block reads it by its name."""
         self.frame = None
         name = self.site.own_name
-        if name is not None:
+        if name is not None and self.cells[name] == CellType(tracer):  # `as (tracer, other)` ends with another value
             self.cells = {other: cell for other, cell in self.cells.items() if other != name}
             self._function = None
             self._tracer = weakref.ref(tracer)
@@ -262,13 +256,13 @@ def run_in(function: FunctionType, namespace: Any) -> None:
 
     class Runner(type):
         @classmethod
-        def __prepare__(cls, name: str, bases: tuple[type, ...]) -> Any:
+        def __prepare__(cls, name: str, bases: tuple[type, ...], /, **options: Any) -> Any:
             return namespace
 
         def __new__(cls, name: str, bases: tuple[type, ...], namespace: Any) -> Any:
             return None
 
-    builtins.__build_class__(function, function.__name__, metaclass=Runner)  # type: ignore[attr-defined]
+    builtins.__build_class__(function, function.__name__, metaclass=Runner)
 
 
 def enclosing(frame: FrameType) -> Block | None:

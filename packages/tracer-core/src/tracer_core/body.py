@@ -190,11 +190,11 @@ class Survey:
             # Its implicit arguments are read at its own place.
             self._rewrites(node)
             self._rewrites(function)
-        if isinstance(function, ast.Attribute) and function.attr == "save" and not node.args:
-            if all(keyword.arg == "copy" for keyword in node.keywords):
-                self._rewrites(function)
-                node.args = [function.value]
-                node.func = ast.copy_location(ast.Name(SAVE, ast.Load()), function)
+        if _is_save_method(node):
+            assert isinstance(function, ast.Attribute)
+            self._rewrites(function)
+            node.args = [function.value]
+            node.func = ast.copy_location(ast.Name(SAVE, ast.Load()), function)
         if _is_save(node) and node.args and isinstance(node.args[0], ast.Name):
             self.saved_names.add(self.mangled(node.args[0].id))
         self._children(node, level, in_loop)
@@ -338,6 +338,16 @@ _HANDLERS: dict[type[ast.AST], _Handler] = {
 
 def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:
     return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+
+
+def _is_save_method(call: ast.Call) -> bool:
+    """Return whether the call is `value.save()` or `value.save(copy=...)`."""
+    return (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr == "save"
+        and not call.args
+        and all(keyword.arg == "copy" for keyword in call.keywords)
+    )
 
 
 def _is_save(value: ast.expr) -> bool:

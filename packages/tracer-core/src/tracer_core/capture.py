@@ -145,8 +145,7 @@ def make_site(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: f
     with warnings.catch_warnings():
         # The text was compiled before, with all its warnings.
         warnings.simplefilter("ignore")
-        found = _from_text(frame, enter, steps, overridden) or _from_bytecode(frame, enter)
-    return found
+        return _from_text(frame, enter, steps, overridden) or _from_bytecode(frame, enter)
 
 
 def _from_text(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: frozenset[str]) -> Site | None:

@@ -28,14 +28,16 @@ import ast
 import enum
 from collections.abc import Sequence
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tracer_core import frames
 from tracer_core.body import FIRST, SAVE, UNPACKED, VALUE, Position, Survey
 from tracer_core.carve import CarvedBody
+from tracer_core.frames import qualified_name
 
 _OUTER = ".tracer_core"
 _BODY = ".body"
+_NO_TYPE_PARAMETERS: dict[str, Any] = {"type_params": []} if frames.V312 else {}
 _FUTURE = 0
 for _name in __import__("__future__").all_feature_names:
     _FUTURE |= getattr(__import__("__future__"), _name).compiler_flag
@@ -81,10 +83,7 @@ def compile_block(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: b
 
 
 def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, found: Survey) -> Body:
-    if kind is Kind.MODULE:
-        known = found.bound - found.declared_global
-    else:
-        known = local_names(code)
+    known = found.bound - found.declared_global if kind is Kind.MODULE else local_names(code)
     nonlocals = sorted(found.bound & known - found.declared_global)
     global_names = sorted(found.bound - known)
     takes_first = found.uses_super and "__class__" in code.co_freevars and code.co_argcount > 0
@@ -147,7 +146,7 @@ def _is_docstring(block: list[ast.stmt]) -> bool:
     return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
 
 
-def _at(line: int) -> dict[str, int]:
+def _at(line: int) -> dict[str, Any]:  # Any: values of the keywords of any node
     return {"lineno": line, "col_offset": 0, "end_lineno": line, "end_col_offset": 0}
 
 
@@ -167,10 +166,7 @@ def _def(
         kwarg=None,
         defaults=[],
     )
-    made = make(name=name, args=arguments, body=body, decorator_list=[], **_at(line))
-    if frames.V312:
-        made.type_params = []
-    return made
+    return make(name=name, args=arguments, body=body, decorator_list=[], **_NO_TYPE_PARAMETERS, **_at(line))
 
 
 def _outer(names: Sequence[str], body: list[ast.stmt]) -> ast.Module:
@@ -178,14 +174,12 @@ def _outer(names: Sequence[str], body: list[ast.stmt]) -> ast.Module:
 
 
 def _class(name: str, body: list[ast.stmt]) -> ast.ClassDef:
-    made = ast.ClassDef(name=name, bases=[], keywords=[], body=body, decorator_list=[], **_at(1))
-    if frames.V312:
-        made.type_params = []
-    return made
+    return ast.ClassDef(name=name, bases=[], keywords=[], body=body, decorator_list=[], **_NO_TYPE_PARAMETERS, **_at(1))
 
 
 def _compile(module: ast.Module, code: CodeType) -> CodeType:
-    return compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)
+    compiled: CodeType = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)
+    return compiled
 
 
 def _find(code: CodeType, name: str) -> CodeType:
@@ -209,8 +203,9 @@ def _renamed(code: CodeType, prefix: str, replacement: str) -> CodeType:
     changes: dict[str, object] = {}
     if any(made is not constant for made, constant in zip(constants, code.co_consts, strict=True)):
         changes["co_consts"] = constants
-    if frames.V311 and code.co_qualname.startswith(prefix):
-        changes["co_qualname"] = replacement + code.co_qualname[len(prefix) :]
+    qualname = qualified_name(code)
+    if frames.V311 and qualname.startswith(prefix):
+        changes["co_qualname"] = replacement + qualname[len(prefix) :]
     return code.replace(**changes) if changes else code  # type: ignore[arg-type]  # one value per field's own type
 
 
@@ -224,18 +219,13 @@ def local_names(code: CodeType) -> set[str]:
     return {name for name in names - frames.global_names(code) if not name.startswith(".")}
 
 
-def qualified_name(code: CodeType) -> str:
-    """Return the qualified name of `code`; 3.10 knows the name only."""
-    return code.co_qualname if frames.V311 else code.co_name
-
-
 def private_class(code: CodeType) -> str | None:
     """Return the class whose private names (`__x`) are meant in `code`, or None outside of a class.
 
     From the qualified name (`Class.method`, with any functions in between); on 3.10 from a name that was made private.
     """
     if frames.V311:
-        parts = code.co_qualname.split(".")[:-1]
+        parts = qualified_name(code).split(".")[:-1]
         while parts and parts[-1] == "<locals>":
             del parts[-2:]
         return parts[-1] if parts else None

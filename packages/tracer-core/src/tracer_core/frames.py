@@ -12,7 +12,7 @@ import dis
 import itertools
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -44,6 +44,17 @@ _ENTERING = re.compile(
     b"|".join(re.escape(bytes([opcode])) for opcode in (_SYNC_ENTER, _ASYNC_ENTER, _LOAD_SPECIAL) if 0 <= opcode < 256),
     re.DOTALL,
 )
+
+
+def _newer(code: CodeType) -> Any:
+    """Return `code` for what the type checker, which takes 3.10 as its measure, does not know code to have."""
+    return code
+
+
+def qualified_name(code: CodeType) -> str:
+    """Return the qualified name of `code`; 3.10 knows the name only."""
+    name: str = _newer(code).co_qualname if V311 else code.co_name
+    return name
 
 
 def instructions(raw: bytes, start: int = 0) -> Iterator[tuple[int, int, int, int]]:
@@ -154,7 +165,7 @@ def exception_table(code: CodeType) -> list[Handler]:
 
     Source: Objects/exception_handling_notes.txt in CPython.
     """
-    table = iter(code.co_exceptiontable)
+    table: Iterator[int] = iter(_newer(code).co_exceptiontable)
 
     def varint() -> int:
         byte = next(table)
@@ -164,7 +175,7 @@ def exception_table(code: CodeType) -> list[Handler]:
             value = value << 6 | byte & 63
         return value
 
-    entries = []
+    entries: list[Handler] = []
     while True:
         try:
             start = varint() * 2
@@ -206,7 +217,7 @@ def starts_line(code: CodeType, offset: int) -> bool:
 def positions(code: CodeType, start: int = 0) -> list[Position]:
     """Return line, end line, column and end column of each two bytes of code from `start` on; 3.10 knows lines only."""
     if V311:
-        return list(itertools.islice(code.co_positions(), start // 2, None))
+        return list(itertools.islice(_newer(code).co_positions(), start // 2, None))
     found: list[Position] = []
     for begin, end, line in code.co_lines():
         found.extend([(line, line, None, None)] * ((end - begin) // 2))
@@ -216,16 +227,20 @@ def positions(code: CodeType, start: int = 0) -> list[Position]:
 def position(code: CodeType, offset: int) -> Position:
     """Return line, end line, column and end column of the instruction at `offset`; 3.10 knows the line only."""
     if V311:
-        return next(itertools.islice(code.co_positions(), offset // 2, None))
+        found: Position = next(itertools.islice(_newer(code).co_positions(), offset // 2, None))
+        return found
     line = line_at(code, offset)
     return line, line, None, None
 
 
+# Makes an exception, or None, what `sys.exc_info()` and a bare `raise` see in the frame that runs.
+set_handled: Callable[[BaseException | None], None]
 if V311:
-    # Makes an exception, or None, what `sys.exc_info()` and a bare `raise` see in the frame that runs.
-    set_handled = ctypes.pythonapi.PyErr_SetHandledException
-    set_handled.argtypes = [ctypes.py_object]
-    set_handled.restype = None
+    # The function of C itself: a Python function around it would be one more call in every trace.
+    _set_handled = ctypes.pythonapi.PyErr_SetHandledException
+    _set_handled.argtypes = [ctypes.py_object]
+    _set_handled.restype = None
+    set_handled = _set_handled
 
 else:
     _set_exc_info = ctypes.pythonapi.PyErr_SetExcInfo
@@ -235,13 +250,14 @@ else:
     _incref.argtypes = [ctypes.py_object]
     _incref.restype = None
 
-    def set_handled(error: BaseException | None) -> None:
-        """Make `error` what `sys.exc_info()` and a bare `raise` see, in the frame that runs."""
+    def _set_handled_parts(error: BaseException | None) -> None:
         parts = (None, None, None) if error is None else (type(error), error, error.__traceback__)
         for part in parts:  # PyErr_SetExcInfo takes the references for itself
             if part is not None:
                 _incref(part)
         _set_exc_info(*(None if part is None else id(part) for part in parts))
+
+    set_handled = _set_handled_parts
 
 
 if V313:

@@ -43,12 +43,13 @@ class Item(NamedTuple):
     """One item of a `with` statement."""
 
     node: With
-    index: int
+    number: int
+    """Which of the items, from 0."""
 
     @property
     def block(self) -> list[ast.stmt]:
         """What this item guards: the items after it, if any, around the body."""
-        later = self.node.items[self.index + 1 :]
+        later = self.node.items[self.number + 1 :]
         if not later:
             return self.node.body
         return [ast.copy_location(type(self.node)(items=later, body=self.node.body), self.node)]
@@ -56,22 +57,22 @@ class Item(NamedTuple):
     @property
     def target(self) -> ast.expr | None:
         """The `as` target."""
-        return self.node.items[self.index].optional_vars
+        return self.node.items[self.number].optional_vars
 
     @property
     def region(self) -> Region:
         """The text of what the item guards."""
-        later = self.node.items[self.index + 1 :]
+        later = self.node.items[self.number + 1 :]
         first: ast.expr | ast.stmt = later[0].context_expr if later else self.node.body[0]
         decorators: list[ast.expr] = getattr(first, "decorator_list", [])
-        return Region(node_span((decorators or [first])[0])[:2], node_span(self.node)[2:])
+        return Region(node_span(decorators[0] if decorators else first)[:2], node_span(self.node)[2:])
 
     @property
     def alone(self) -> With:
         """The item as the only one of a statement of its own, around what it guards."""
         if len(self.node.items) == 1:
             return self.node
-        return ast.copy_location(type(self.node)(items=[self.node.items[self.index]], body=self.block), self.node)
+        return ast.copy_location(type(self.node)(items=[self.node.items[self.number]], body=self.block), self.node)
 
 
 class Place(NamedTuple):
@@ -135,9 +136,11 @@ def on_line(source: str, line: int) -> With | None:
     except (SyntaxError, ValueError):
         return None
     for node in ast.walk(tree):
-        if isinstance(node, (ast.With, ast.AsyncWith)):
-            if line in {node.lineno, *(entry.context_expr.lineno for entry in node.items)}:
-                return node
+        if isinstance(node, (ast.With, ast.AsyncWith)) and line in {
+            node.lineno,
+            *(entry.context_expr.lineno for entry in node.items),
+        }:
+            return node
     return None
 
 

@@ -38,7 +38,7 @@ class Recipe(NamedTuple):
     def of(cls, code: CodeType, item: locate.Item, lines: list[str], body: Body) -> Recipe:
         """Return the recipe of the block that `item` guards in `code`."""
         node = item.node
-        qualname = compiling.qualified_name(code)
+        qualname = frames.qualified_name(code)
         private = compiling.private_class(code)
         if body.kind is Kind.NAMESPACE and qualname != "<module>":
             private = qualname.rpartition(".")[2]
@@ -49,7 +49,7 @@ class Recipe(NamedTuple):
             "".join(lines[node.lineno - 1 : node.end_lineno]),
             code.co_filename,
             node.lineno,
-            item.index,
+            item.number,
             qualname,
             private,
             code.co_flags & compiling._FUTURE,

@@ -35,7 +35,7 @@ class SerializedFrame(NamedTuple):
     co_name: str
 
 
-class Info:
+class _Info:
     """Where a block was captured, and its code."""
 
     __slots__ = ("code", "frame")
@@ -50,7 +50,7 @@ class Info:
         if isinstance(frame, FrameType):
             code = frame.f_code
             frame = SerializedFrame(code.co_filename, code.co_firstlineno, code.co_name)
-        return Info, (frame, None)
+        return _Info, (frame, None)
 
 
 class _Ready(Awaitable[Any]):
@@ -60,8 +60,8 @@ class _Ready(Awaitable[Any]):
         self._value = value
 
     def __await__(self) -> Generator[Any, Any, Any]:
+        yield from ()  # makes this a generator
         return self._value
-        yield  # makes this a generator
 
 
 class Tracer(Deferrable):
@@ -71,13 +71,13 @@ class Tracer(Deferrable):
     and `compile` to change how a block is made from its text.
     """
 
-    Info = Info
+    Info = _Info
     _sites: ClassVar[capture.Sites] = capture.SITES
     _overridden: ClassVar[frozenset[str]] = frozenset()
 
     block: Block
     """The captured block; there since `capture`."""
-    _info: Info | None = None
+    _info: _Info | None = None
     _entry: Block | None = None
     _signal: errors.ExitTracingException | None = None
 
@@ -140,10 +140,10 @@ class Tracer(Deferrable):
         return compile_block(module.body, frame.f_code, scope_kind(frame), enter.is_async, []).code
 
     @property
-    def info(self) -> Info | None:
+    def info(self) -> _Info | None:
         """The caller's frame, until the block has been handed over, and the block's code; None before `capture`."""
-        if self._info is None and "block" in vars(self):
-            return Info(self.block.frame, self.block.code)
+        if "block" in vars(self):
+            return _Info(self.block.frame, self.block.code)
         return self._info
 
     @property

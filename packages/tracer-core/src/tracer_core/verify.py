@@ -11,7 +11,7 @@ from __future__ import annotations
 import dis
 from collections.abc import Hashable, Iterator
 from types import CodeType
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from tracer_core import frames
 from tracer_core.compile import Body
@@ -33,12 +33,39 @@ def _shift(name: str) -> int:
     return 2 if name == "IMPORT_NAME" and frames.V315 else 0
 
 
+# Where the optimizer has its way, or how a name is reached decides; by the beginnings of their names.
 _UNCOMPARED = (
-    "JUMP RESUME CACHE PUSH_NULL COPY_FREE_VARS MAKE_CELL LOAD_CLOSURE GEN_START POP_ SWAP COPY ROT_ DUP_ "
-    "RETURN MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE BUILD_TUPLE LOAD_FAST_AND_CLEAR TO_BOOL NOT_TAKEN PUSH_EXC_INFO RERAISE "
-    "CHECK_EXC WITH_ BEFORE_ SETUP_ END_ SEND YIELD CLEANUP LOAD_COMMON_CONSTANT NOP LOAD_SPECIAL FOR_ITER GET_AWAITABLE "
-    "CALL PRECALL KW_NAMES LOAD_LOCALS INSTRUMENTED ENTER_EXECUTOR LOAD_ASSERTION_ERROR"
-).split()
+    *(
+        "JUMP",
+        "POP_",
+        "FOR_ITER",
+        "NOT_TAKEN",
+        "TO_BOOL",
+        "SEND",
+        "END_",
+        "YIELD",
+        "GET_AWAITABLE",
+        "CLEANUP",
+        "RETURN",
+    ),
+    *(
+        "RESUME",
+        "CACHE",
+        "NOP",
+        "GEN_START",
+        "COPY",
+        "SWAP",
+        "ROT_",
+        "DUP_",
+        "PUSH_NULL",
+        "PRECALL",
+        "KW_NAMES",
+        "CALL",
+    ),
+    *("MAKE_", "COPY_FREE_VARS", "SET_FUNCTION_ATTRIBUTE", "BUILD_TUPLE", "LOAD_CLOSURE", "LOAD_FAST_AND_CLEAR"),
+    *("PUSH_EXC_INFO", "RERAISE", "CHECK_EXC", "WITH_", "BEFORE_", "SETUP_", "LOAD_SPECIAL", "LOAD_LOCALS"),
+    *("LOAD_COMMON_CONSTANT", "LOAD_ASSERTION_ERROR", "INSTRUMENTED", "ENTER_EXECUTOR"),
+)
 
 
 def _class_of(name: str) -> int:
@@ -50,7 +77,7 @@ def _class_of(name: str) -> int:
         return _INTEGER
     if name == "EXTENDED_ARG":
         return _PREFIX
-    if any(word in name if word == "JUMP" else name.startswith(word) for word in _UNCOMPARED):
+    if name.startswith(_UNCOMPARED):
         return _IGNORED
     kind, _, rest = name.partition("_")
     if rest.startswith(("FAST", "DEREF", "NAME", "GLOBAL", "CLASSDEREF", "FROM_DICT")) and kind in {
@@ -96,7 +123,7 @@ def is_running(body: Body, code: CodeType, after_enter: int, item: Item) -> bool
     only_theirs = {entry for entry in theirs - ours if entry[2] not in unbound}
     dropped = [Region(*part) for part in body.dropped]
     if not frames.V311:  # the line of the header, if the block begins there, does more than the block
-        dropped.append(Region(region.start, (item.node.items[item.index].context_expr.end_lineno or 0, 0)))
+        dropped.append(Region(region.start, (item.node.items[item.number].context_expr.end_lineno or 0, 0)))
     for part in dropped:
         only_theirs = {entry for entry in only_theirs if not part.holds(entry[-1])}
     return _covered(only_ours, their_pairs) and _covered(only_theirs, our_pairs)
