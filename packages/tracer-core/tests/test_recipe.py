@@ -1,7 +1,5 @@
 """A block as text, and what it takes to run it again: `tracer.block(...)`."""
 
-# ruff: noqa: RUF059  # the names that a block saves are read from its result
-
 import asyncio
 import linecache
 import pickle
@@ -52,7 +50,7 @@ def test_only_saved_names_come_back():
     """A call returns the names that were saved and no others."""
     with Tracer(never) as tracer:
         part = 1
-        a, b = save([2, 3])
+        a, b = save([2, 3])  # noqa: RUF059  # read from the result
         n = save(part * 1)
 
     assert dict(tracer.block()) == {"a": 2, "b": 3, "n": 1}
