@@ -33,13 +33,13 @@ def tokenizer(add_prefix_space: bool = False) -> PreTrainedTokenizerFast:
 def gpt2() -> GPT2LMHeadModel:
     """Three layers of GPT-2 with weights that matter."""
     ends = {"bos_token_id": 0, "eos_token_id": 0}
-    config = GPT2Config(n_embd=16, n_layer=3, n_head=2, n_positions=64, vocab_size=VOCABULARY, **ends)
+    config = GPT2Config(n_embd=16, n_layer=3, n_head=2, n_positions=128, vocab_size=VOCABULARY, **ends)
     return weighed(GPT2LMHeadModel(config))
 
 
 def llama() -> LlamaForCausalLM:
     """Two layers of Llama with grouped queries and weights that matter."""
-    sizes = {"hidden_size": 32, "intermediate_size": 40, "num_hidden_layers": 2, "max_position_embeddings": 64}
+    sizes = {"hidden_size": 32, "intermediate_size": 40, "num_hidden_layers": 2, "max_position_embeddings": 128}
     heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": VOCABULARY}
     return weighed(LlamaForCausalLM(LlamaConfig(**sizes, **heads, bos_token_id=0, eos_token_id=0)))
 

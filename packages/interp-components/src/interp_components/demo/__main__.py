@@ -9,21 +9,23 @@ from pathlib import Path
 
 import torch
 
-from interp_components.demo import experiments, page, text, weights
+from interp_components.demo import experiments, page, subjects, text
 from interp_components.demo.findings import Findings, Removal
 from interp_components.errors import InterpError
 from interp_components.model import StandardizedTransformer
 
-PROMPT = "The Eiffel Tower is located in the city of"
 REPEATED = "The wizard Zorblax met a dragon. The wizard Zorblax met a"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the experiments, print what they found, and write it to one HTML file."""
     asked = _parser().parse_args(arguments)
+    chosen = subjects.subject(asked.model)
+    if chosen.source == "toy" and asked.model is None:
+        print(f"For a larger model that was trained on much more text: {subjects.HOW_TO_INSTALL}\n")
     try:
         with torch.no_grad():
-            found = look_inside(str(asked.model or weights.model_file()), asked.prompt, asked.repeated)
+            found = look_inside(chosen.source, asked.prompt or chosen.prompt, asked.repeated)
     except InterpError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -34,8 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m interp_components.demo", description="Look inside a language model.")
-    parser.add_argument("--model", help="a name on the hub, a folder or a .gguf file; by default SmolLM2-135M")
-    parser.add_argument("--prompt", default=PROMPT, help="a text whose next token is predicted")
+    parser.add_argument("--model", help="a name on the hub, a folder, a .gguf file, or toy")
+    parser.add_argument("--prompt", help="a text whose next token is predicted")
     parser.add_argument("--repeated", default=REPEATED, help="a text that begins to repeat itself")
     parser.add_argument("--html", type=Path, default=Path("inside.html"), help="where the page is written")
     return parser

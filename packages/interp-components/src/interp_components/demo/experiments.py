@@ -103,7 +103,8 @@ def lens(model: StandardizedTransformer, prompt: str) -> Lens:
 def repetition(model: StandardizedTransformer) -> Tensor:
     """Return rows of random tokens that come twice, after the token that begins a text [row, position]."""
     generator = torch.Generator().manual_seed(0)
-    once = torch.randint(1000, model.vocab_size - 1000, (ROWS, ROUND), generator=generator)
+    # Not the first tokens, which are bytes and marks, nor the last, which are rare.
+    once = torch.randint(model.vocab_size // 10, model.vocab_size * 9 // 10, (ROWS, ROUND), generator=generator)
     tokenizer = model.tokenizer
     begin = torch.full((ROWS, 1), tokenizer.bos_token_id or 0 if tokenizer is not None else 0)
     return torch.cat([begin, *[once] * ROUNDS], dim=1)
@@ -113,8 +114,14 @@ def head_scores(model: StandardizedTransformer, ids: Tensor) -> Scores:
     """Measure on a repetition how much each head looks one back, and how much it looks behind the earlier copy."""
     with model.trace(ids):
         stacked = torch.stack([layer.self_attn.attention_probabilities.mean(0) for layer in model.layers]).save()
-    previous = stacked.diagonal(-1, -2, -1).mean(-1)
-    induction = stacked.diagonal(1 - ROUND, -2, -1)[..., 1:].mean(-1)
+    return diagonals(stacked)
+
+
+def diagonals(patterns: Tensor) -> Scores:
+    """Score patterns [layer, head, query, key] of a repetition by what lies on two of their diagonals."""
+    previous = patterns.diagonal(-1, -2, -1).mean(-1)
+    # From the second round on: query ROUND + 1 is the first token again, and key 2 is what followed it.
+    induction = patterns.diagonal(1 - ROUND, -2, -1)[..., 2:].mean(-1)
     return Scores(previous, induction)
 
 
@@ -125,12 +132,14 @@ def strongest(scores: Tensor, count: int) -> list[Head]:
 
 
 def bystanders(scores: Tensor, heads: Sequence[Head]) -> list[Head]:
-    """Return as many heads of the same layers as `heads`, those with the smallest scores."""
-    found: list[Head] = []
+    """Return as many other heads as `heads`, of the same layers as far as there are, those with the smallest scores."""
+    layers, width = scores.shape
+    left = {Head(layer, number) for layer in range(layers) for number in range(width)} - set(heads)
+    found = []
     for head in heads:
-        taken = {each.number for each in (*found, *heads) if each.layer == head.layer}
-        ascending = scores[head.layer].argsort().tolist()
-        found.append(Head(head.layer, next(number for number in ascending if number not in taken)))
+        other = min(left, key=lambda each: (each.layer != head.layer, scores[each.layer, each.number].item()))
+        left.discard(other)
+        found.append(other)
     return found
 
 

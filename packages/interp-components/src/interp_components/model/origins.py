@@ -32,6 +32,9 @@ from interp_components.model.gguf import pieces, shape, weights
 # Any: what transformers' loading takes.
 Options: TypeAlias = dict[str, Any]
 
+EMBEDDED = {"toy": Path(__file__).parents[1] / "toy"}
+"""The models that come with this package, by the names that they are loaded by. A folder so called is `./toy`."""
+
 _OF_THE_HUB = ("cache_dir", "force_download", "local_files_only", "proxies", "revision", "subfolder", "token")
 _OF_THE_WEIGHTS = ("quantization_config", "device_map", "max_memory", "offload_folder", "use_safetensors", "state_dict")
 _BUILDING = ("dtype", "attn_implementation", "trust_remote_code")
@@ -66,6 +69,9 @@ def origin_of(source: str | Path | nn.Module, options: Options) -> Origin:
     """
     if isinstance(source, nn.Module):
         return Ready(source, options)
+    if str(source) in EMBEDDED:
+        # Stored in half precision, which a CPU computes with more slowly than with single.
+        return Pretrained(str(source), {"dtype": torch.float32, **options}, EMBEDDED[str(source)])
     if str(source).endswith(".gguf"):
         return GGUF(Path(source), options)
     return Pretrained(str(source), options)
@@ -74,9 +80,16 @@ def origin_of(source: str | Path | nn.Module, options: Options) -> Origin:
 class Pretrained:
     """A repository on the hub, or a folder as `save_pretrained` writes it."""
 
-    def __init__(self, source: str, options: Options) -> None:
-        """Read the config; nothing else is read before it is wanted."""
+    def __init__(self, source: str, options: Options, place: Path | None = None) -> None:
+        """Read the config; nothing else is read before it is wanted.
+
+        Args:
+            source: what was asked for.
+            options: what transformers' loading is told.
+            place: the folder, where `source` is no place but a name of our own.
+        """
         self.source = source
+        self._place = source if place is None else str(place)
         self.options = dict(options)
         self.device = self.options.pop("device", None)
         config = self.options.get("config")
@@ -86,8 +99,8 @@ class Pretrained:
     def _read_config(self) -> PreTrainedConfig:
         not_asked = {*_OF_THE_WEIGHTS, "dtype"}
         asked = {name: value for name, value in self.options.items() if name not in not_asked}
-        with failures.of_loading(self.source, self.options):
-            config: PreTrainedConfig = AutoConfig.from_pretrained(self.source, return_unused_kwargs=True, **asked)[0]
+        with failures.of_loading(self._place, self.options):
+            config: PreTrainedConfig = AutoConfig.from_pretrained(self._place, return_unused_kwargs=True, **asked)[0]
         return config
 
     def skeleton(self) -> nn.Module:
@@ -99,8 +112,8 @@ class Pretrained:
 
     def load(self) -> nn.Module:
         """The model as `from_pretrained` gives it, moved to `device=` if that was asked for."""
-        with failures.of_loading(self.source, self.options):
-            model: PreTrainedModel = self._class.from_pretrained(self.source, **self.options)
+        with failures.of_loading(self._place, self.options):
+            model: PreTrainedModel = self._class.from_pretrained(self._place, **self.options)
         return model if self.device is None else model.to(self.device)
 
     def tokenizer(self, options: Options) -> PreTrainedTokenizerBase | None:
@@ -108,10 +121,10 @@ class Pretrained:
         shared = (*_OF_THE_HUB, "trust_remote_code")
         asked = {name: self.options[name] for name in shared if name in self.options}
         try:
-            tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(self.source, **{**asked, **options})
+            tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(self._place, **{**asked, **options})
         except (OSError, ValueError) as error:
-            if failures.has_tokenizer_files(self.source):
-                raise failures.broken_tokenizer(self.source, error) from error
+            if failures.has_tokenizer_files(self._place):
+                raise failures.broken_tokenizer(self._place, error) from error
             return None
         return tokenizer
 
