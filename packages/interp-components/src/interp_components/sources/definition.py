@@ -131,10 +131,10 @@ def _definition_at(lines: list[str], first_line: int) -> Definition | None:
         text = "".join(lines[first_line - 1 : end])
         is_indented = text[:1] in (" ", "\t")
         try:
-            parsed = ast.parse(f"if 1:\n{text}" if is_indented else text).body[0]
+            parsed = ast.parse(f"if 1:\n{text}" if is_indented else text).body
         except SyntaxError:
             continue
-        tree = parsed.body[0] if isinstance(parsed, ast.If) else parsed
+        tree = parsed[0].body[0] if parsed and isinstance(parsed[0], ast.If) else next(iter(parsed), None)
         if not isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef):
             return None
         ast.increment_lineno(tree, first_line - 1 - is_indented)

@@ -14,7 +14,7 @@ def with_margin(labelled: Labelled) -> str:
     for operation in labelled.operations:
         of_line[operation.line].append(operation.name)
     width = max(map(len, labelled.places), default=0)
-    digits = len(str(labelled.first_line + len(labelled.lines)))
+    digits = len(str(labelled.first_line + len(labelled.lines) - 1))
     rows = [f"{labelled.filename}:{labelled.first_line}, {labelled.qualname}"]
     for line, text in enumerate(labelled.lines, labelled.first_line):
         first, *more = of_line[line] or [""]

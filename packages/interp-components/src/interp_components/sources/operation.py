@@ -43,10 +43,15 @@ class Passing(Location):
         guard = operation.parent.guard(run, operation.name)
         if self._end == "output":
             guard.outputs += [place]
+            passed = guard.ended
         elif self._end == "input":
             guard.inputs += [place]
+            passed = guard.begun
         else:
             guard.callees += [place]
+            passed = guard.called
+        if guard.is_counted:
+            place.count, place.is_counted = passed, True
 
 
 class _Ends:
@@ -227,6 +232,10 @@ class Operation(_Ends):
             return guard.drill(self._drilled)
         except SourceNotAvailable as error:
             raise SourceNotAvailable(f"{self.path}.source cannot be had: {error}") from None
+
+    def __reduce__(self) -> Any:
+        """Found again under its source."""
+        return getattr, (self.parent, self.name)
 
     def __getitem__(self, firing: int) -> Firing:
         """One firing, counted from 0 since the run began."""

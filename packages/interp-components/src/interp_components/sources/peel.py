@@ -1,8 +1,8 @@
 """From what a module calls to the function whose text the user means, for `module.source` and `operation.source`.
 
 transformers wraps its forwards (`deprecate_kwarg`, `capture_outputs`, `can_return_tuple`, gradient checkpointing ...). A
-wrapper that itself calls exactly one function that it closes over is taken off, and the function under it is the one
-with the operations. A dispatcher, which hands its closed-over function on or chooses between several, is a forward of
+wrapper, which calls exactly one function that it closes over and hands its own `*args` or `**kwargs` on, is taken off,
+and the function under it is the one with the operations. A dispatcher, which hands its closed-over function on or chooses between several, is a forward of
 its own: its operations are the choice, and the chosen function is reached by drilling into the call.
 
 Bound methods, `functools.partial`s and objects with a `__call__` are looked through. What was taken off is put around
@@ -97,8 +97,8 @@ def _rewrapped(wrapper: FunctionType, place: int, inner: Any) -> FunctionType:
     closure = list(wrapper.__closure__ or ())
     closure[place] = CellType(inner)
     copied = FunctionType(wrapper.__code__, wrapper.__globals__, wrapper.__name__, wrapper.__defaults__, tuple(closure))
-    copied.__kwdefaults__ = wrapper.__kwdefaults__
-    copied.__qualname__ = wrapper.__qualname__
+    for name in ("__kwdefaults__", "__qualname__", "__doc__", "__module__"):
+        setattr(copied, name, getattr(wrapper, name))
     copied.__dict__.update(wrapper.__dict__)
     return copied
 
@@ -108,8 +108,8 @@ def _inner(function: FunctionType) -> int | None:
     closure = function.__closure__
     if closure is None:
         return None
-    found = [place for place in _called_cells(function) if _holds_function(closure[place])]
-    return found[0] if len(found) == 1 else None
+    found = [(place, hands_on) for place, hands_on in _called_cells(function) if _holds_function(closure[place])]
+    return found[0][0] if len(found) == 1 and found[0][1] else None
 
 
 def _holds_function(cell: CellType) -> bool:
@@ -119,15 +119,23 @@ def _holds_function(cell: CellType) -> bool:
         return False
 
 
-def _read_called_cells(function: FunctionType) -> tuple[int, ...]:
-    """Return which cells hold what the function's own text calls by name."""
+def _read_called_cells(function: FunctionType) -> tuple[tuple[int, bool], ...]:
+    """Return which cells hold what the function's own text calls by name, and whether it hands arguments on to it."""
     try:
         tree = read_text(function).tree
     except SourceNotAvailable:
         return ()  # then it is no wrapper that could be put together again; its own text is asked for next
+    hands_on: dict[str, bool] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            name = node.func.id
+            hands_on[name] = hands_on.get(name, False) or _hands_on(node)
     free = function.__code__.co_freevars
-    names = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    return tuple(place for place, name in enumerate(free) if name in names)
+    return tuple((place, hands_on[name]) for place, name in enumerate(free) if name in hands_on)
+
+
+def _hands_on(call: ast.Call) -> bool:
+    return any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
 
 
 _called_cells = PerCode(_read_called_cells)

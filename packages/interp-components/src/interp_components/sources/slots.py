@@ -39,12 +39,13 @@ class Slots:
         run: the run that uses the slots now.
         missed: the code without guards that was already running when the run began to use the slots.
         guards: the guards of the operations that were asked for.
+        above: the guard of the operation whose callee it is.
         below: the slots of the calls that were drilled.
         home: the source that keeps the slots from run to run.
     """
 
     __slots__ = (
-        "__weakref__", "_empty", "_list", "below", "code", "guarded", "guards", "home", "labelled", "missed", "run",
+        "__weakref__", "_empty", "_list", "above", "below", "code", "guarded", "guards", "home", "labelled", "missed", "run",
         "target",
     )  # fmt: skip
 
@@ -56,6 +57,7 @@ class Slots:
         self.below: list[Slots] = []
         self.home = home
         self.run: Run | None = None
+        self.above: Guard | None = None
         self.missed: CodeType | None = None
         self.guard_target(target, peeled)
 
@@ -88,7 +90,7 @@ class Slots:
             for slots in self.below:
                 slots.close()
             self.below = []
-        self.missed = self.run = None
+        self.missed = self.run = self.above = None
         if self.home is not None:
             self.home.idle = self
 
@@ -100,9 +102,15 @@ class Guard:
         callees, inputs, outputs: who is told of the callee, of the arguments, of the result.
         callee: what the operation is about to call.
         below: the slots of the drilled callee.
+        called, begun, ended: how many callees, arguments and results have passed since the run began.
+        is_counted: whether these are known. Firings from before a late request were not seen. The next one is then taken
+            to be that of the step, or inside a drilled call that of the call: one firing each.
     """
 
-    __slots__ = ("_has_fired", "_run", "_slots", "below", "callee", "callees", "inputs", "outputs")
+    __slots__ = (
+        "_has_fired", "_run", "_slots", "begun", "below", "called", "callee", "callees", "ended", "inputs", "is_counted",
+        "outputs",
+    )  # fmt: skip
 
     def __init__(self, run: Run, slots: Slots) -> None:
         self._run = run
@@ -111,6 +119,8 @@ class Guard:
         self.inputs: list[Place] = []
         self.outputs: list[Place] = []
         self._has_fired = False
+        self.called = self.begun = self.ended = 0
+        self.is_counted = not run.has_started
         self.callee: Any = None
         self.below: Slots | None = None
 
@@ -131,7 +141,7 @@ class Guard:
                 peeled = peel(callee)
                 below = Slots(label(peeled.function), callee, peeled)
             self._slots.below += [below]
-            below.run = self._run
+            below.run, below.above = self._run, self
             self.below = below
         return self.below
 
@@ -140,53 +150,73 @@ class Guard:
         # Other threads, calls that a block makes itself, inner runs and a backward pass are not this run's forward.
         if getcurrent() is not self._run.main or (self._has_fired and backward_id() != -1):
             return callee(*args, **kwargs)
-        self._has_fired = True
+        if not self._has_fired:
+            self._fire_first()
+        if self.below is not None and self.below.target is not callee:
+            self._follow(callee, self.below)
         self.callee = callee
         try:
             for place in self.callees:
                 place.pass_by(callee)
+            self.called += 1
             for place in self.inputs:
                 served = place.pass_by((args, kwargs))
                 if type(served) is Skipped:
+                    self.begun += 1
                     return self._told(served.value)
                 args, kwargs = served
+            self.begun += 1
         finally:
             self.callee = None
-        below = self.below
-        if below is not None:
-            callee = below.guarded if below.target is callee else self._guarded(callee, below)
+        if self.below is not None:
+            callee = self.below.guarded
         result = callee(*args, **kwargs)
         for place in self.outputs:
             result = place.pass_by(result)
+        self.ended += 1
         return result
 
     def value(self, value: Any) -> Any:
         """Bind, or return, the value, telling who asked."""
         if getcurrent() is not self._run.main or (self._has_fired and backward_id() != -1):
             return value
-        self._has_fired = True
+        if not self._has_fired:
+            self._fire_first()
         for place in self.inputs:
             served = place.pass_by(((value,), {}))
             value = served.value if type(served) is Skipped else served[0][0]
+        self.begun += 1
         return self._told(value)
 
     def _told(self, result: Any) -> Any:
         for place in self.outputs:
             result = place.pass_by(result)
+        self.ended += 1
         return result
 
-    def _guarded(self, callee: Any, below: Slots) -> Any:
-        """Return the callee guarded, when it runs the function that was drilled; at a later firing it may run another."""
+    def _fire_first(self) -> None:
+        self._has_fired = True
+        if not self.is_counted:
+            above = self._slots.above
+            firing = self._run.forwards if above is None else above.begun - 1
+            self.called = self.begun = self.ended = firing
+            self.is_counted = True
+            for place in (*self.callees, *self.inputs, *self.outputs):
+                place.count, place.is_counted = firing, True
+
+    def _follow(self, callee: Any, below: Slots) -> None:
+        """Guard another callee than last time when it runs the function that was drilled, else forget that one."""
         try:
             peeled = peel(callee)
             is_same = label(peeled.function) is below.labelled
         except SourceNotAvailable:
             is_same = False
-        if not is_same:
+        if is_same:
+            below.guard_target(callee, peeled)
+            if not is_lasting(callee):
+                below.home = None
+        else:
             self.below = None
-            return callee
-        below.guard_target(callee, peeled)
-        return below.guarded
 
 
 class _Receiver:

@@ -222,8 +222,8 @@ class ModuleSource(Source):
         return (step is None or step <= run.forwards) and _is_running(run, missed, self._module)
 
     def __reduce__(self) -> Any:
-        """A copy reads its own module's forward."""
-        return type(self), (self.parent, self._module)
+        """Found again on its envoy."""
+        return getattr, (self.parent, "source")
 
 
 class DrilledSource(Source):
