@@ -16,6 +16,7 @@ from torch import Tensor
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from interp_components.errors import Unavailable
+from interp_components.model import StandardizedTransformer
 from interp_components.properties import EProperty
 from interp_components.standard import Layer, Root
 from tests import models
@@ -68,8 +69,13 @@ class FamilyContract:
     """Attention values that the model itself computes otherwise under sdpa, and why."""
     spreads: ClassVar[frozenset[str]] = frozenset()
     """Values whose tensor the model also uses elsewhere, so that an edit in place reaches further than an assignment."""
+    cached: ClassVar[tuple[int, ...]] = (models.SEQ, models.SEQ + 1, models.SEQ + 2)
+    """How many keys the first block has at each step of a generation; after the prompt, no more than its window."""
     row_sums: ClassVar[bool] = True
     """Whether the rows of a pattern sum to 1: nothing is attended to that is no position."""
+
+    order: ClassVar[tuple[str, ...]] = BLOCK_VALUES
+    """The values in the order in which the model comes to them."""
 
     # What the tests are given
 
@@ -142,6 +148,15 @@ class FamilyContract:
 
         torch.testing.assert_close(read, self.truth(recording, layer)[present], **RECOMPUTED)
 
+    def test_one_block_reads_all_values(self, root: Root, recording: Recording) -> None:
+        """In the order of the forward, each as it is when it is read alone."""
+        names = [name for name in self.order if name in self.present()]
+        seen: list[Tensor] = []
+        models.run(root, lambda: seen.extend(getattr(*_at(root, 0, name)).clone() for name in names))
+        truth = self.truth(recording, 0)
+
+        torch.testing.assert_close(seen, [truth[name] for name in names], **RECOMPUTED)
+
     def test_a_read_leaves_the_run_bit_identical(self, root: Root, recording: Recording, present: str) -> None:
         """The model computes the same bits with a value read as without us."""
         _, logits = _read(root, *_at(root, 0, present))
@@ -160,6 +175,19 @@ class FamilyContract:
         assert [size in sizes[axis] for axis, size in zip(descriptor.dims, read.shape, strict=True)] == [
             True
         ] * read.ndim
+
+    @pytest.mark.parametrize("name", ["attention_keys", "attention_values"])
+    def test_keys_and_values_come_out_of_the_cache(self, name: str) -> None:
+        """At each step of a generation they are those of all tokens so far that the block can see."""
+        if f"self_attn.{name}" in self.absent:
+            pytest.skip("the family does not have them")
+        model = StandardizedTransformer(self.built())
+        seen: list[int] = []
+        with model.generate(models.inputs(padded=False), max_new_tokens=3, min_new_tokens=3) as tracer:
+            for _ in tracer.iter[:3]:
+                seen += [getattr(model.layers[0].self_attn, name).shape[2]]
+
+        assert tuple(seen) == self.cached
 
     def test_a_pattern_is_a_distribution_over_what_may_be_seen(self, root: Root) -> None:
         """Rows sum to 1, or to less with a sink, and nothing looks ahead."""

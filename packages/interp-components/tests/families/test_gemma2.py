@@ -26,6 +26,7 @@ class TestGemma2(FamilyContract):
         resid_mid="pre_feedforward_layernorm",
     )
     has_sdpa = False
+    cached = (models.SEQ, 3, 3)
 
 
 class TestWithoutCaps(TestGemma2):

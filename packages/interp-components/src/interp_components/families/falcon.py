@@ -44,6 +44,7 @@ def _has_cache(attention: Attention) -> bool:
 
 
 def _queries(attention: Attention) -> str:
+    _has_cache(attention)  # asked here, since keys and values, which come next, have to know and could not ask any more
     return "source.query_layer_0.output" if _has_alibi(attention) else "source.apply_rotary_pos_emb_0.output"
 
 
