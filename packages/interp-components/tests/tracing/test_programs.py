@@ -117,10 +117,10 @@ def test_a_program_does_what_plain_hooks_do(data):
             is_leaf = isinstance(each, nn.Linear)
             actions = [action for action in ACTIONS[end] if is_leaf or action != "skip"]
             program.append((order[place], data.draw(st.sampled_from(actions))))
-        expected, result = hooked(module, x, program)
+        expected, result = hooked(module, x.clone(), program)
         model = Traceable(module)
         envoys = {envoy._module: envoy for _, envoy in model.named_modules()}
-        with model.trace(x) as tracer:
+        with model.trace(x.clone()) as tracer:
             read = save([])
             for (each, end, occurrence), action in program:
                 envoy = envoys[each]

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import threading
 import traceback
+import weakref
 
 import pytest
 import torch
@@ -464,6 +465,20 @@ def test_traces_leave_no_objects(chain, x, fails):
     gc.enable()
 
     assert left == []
+
+
+def test_a_kept_tracer_does_not_keep_the_model(x):
+    """The receipt and the count of steps need no module; a block that names the model does hold it."""
+
+    def traced():
+        module = nn.Linear(4, 4)
+        with Traceable(module).trace(x) as tracer:
+            _ = tracer.steps
+        return tracer, weakref.ref(module)
+
+    tracer, gone = traced()
+
+    assert (gone(), tracer.steps) == (None, 1)
 
 
 def test_two_thousand_traces_keep_the_memory_flat(chain, x):

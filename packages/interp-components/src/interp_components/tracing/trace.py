@@ -22,7 +22,7 @@ from interp_components.errors import (
     NoEffectWarning,
     StopRun,
 )
-from interp_components.interleaving import RESULT, Batch, Receipt, Rows, Run, Worker, current
+from interp_components.interleaving import RESULT, Batch, Receipt, Request, Rows, Run, Worker, current
 from interp_components.tracing.barriers import Barrier
 from interp_components.tracing.caches import Cache, Recorder, conversion
 from interp_components.tracing.calls import NO_CALL, Call
@@ -65,6 +65,7 @@ class Trace(Tracer):
         self._invokes: list[Invoke] = []
         self._recorders: list[Recorder] = []
         self._run: Run | None = None
+        self._requests: list[Request] = []
         self._steps = 0
 
     # How it runs
@@ -139,6 +140,8 @@ class Trace(Tracer):
 
     def _forget(self) -> None:
         """Let go of the model and the inputs: the tracer may be kept for its receipt."""
+        if self._run is not None:
+            self._requests, self._run = self._run.requests, None
         self._model = None
         self._function = _gone
         self._call, self._invokes, self._recorders = NO_CALL, [], []
@@ -215,12 +218,12 @@ class Trace(Tracer):
     @property
     def steps(self) -> int:
         """How many forwards are completed; after the run, how many there were."""
-        return self._steps if self._run is None or self._run.is_over else self._run.forwards
+        return self._steps if self._run is None else self._run.forwards
 
     @property
     def receipt(self) -> Receipt:
         """Each read, write and skip so far, and whether the model went on with it."""
-        return Receipt(() if self._run is None else self._run.requests)
+        return Receipt(self._requests if self._run is None else self._run.requests)
 
 
 class Invoke(Tracer):
