@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
 
 import torch
 from rows import repeats
@@ -47,18 +49,24 @@ def induction_accuracy(model: GPT2LMHeadModel, alphabet: int | None = None, seed
     return (guess[:, :-1] == rows.ids[:, 1:])[known].float().mean().item()
 
 
-def sentence_accuracy(
-    model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast, examples: Sequence[Sentence]
-) -> tuple[float, float]:
-    """How often the answer beats every other token, and by how many logits it beats the repeated name."""
-    right, margin = 0.0, 0.0
+class Answers(NamedTuple):
+    """Shares of sentences: the answer beats every other token; it beats the repeated name. And by how many logits."""
+
+    first: float
+    before_repeated: float
+    margin: float
+
+
+def answers(model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast, examples: Sequence[Sentence]) -> Answers:
+    """How the model ends some sentences."""
+    first, margins = [], []
     for example in examples:
-        answer, repeated = tokenizer([example.answer, example.repeated]).input_ids
+        answer, repeated = (token for (token,) in tokenizer([example.answer, example.repeated]).input_ids)
         with torch.no_grad():
             logits = model(**tokenizer(example.prompt, return_tensors="pt")).logits[0, -1]
-        right += (logits.argmax() == answer[0]).item()
-        margin += (logits[answer[0]] - logits[repeated[0]]).item()
-    return right / len(examples), margin / len(examples)
+        first.append(logits.argmax().item() == answer)
+        margins.append((logits[answer] - logits[repeated]).item())
+    return Answers(fmean(first), fmean(margin > 0 for margin in margins), fmean(margins))
 
 
 def head_scores(
@@ -142,9 +150,10 @@ def _sentences(model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast, count
     }
     figures: Figures = {}
     for kind, make in kinds.items():
-        accuracy, margin = sentence_accuracy(model, tokenizer, [make() for _ in range(count)])
-        figures[f"sentences: {kind}"] = accuracy
-        figures[f"logit difference: {kind}"] = margin
+        found = answers(model, tokenizer, [make() for _ in range(count)])
+        figures[kind] = (
+            f"{found.first:.2f} first, {found.before_repeated:.2f} before the repeated, {found.margin:+.1f} logits"
+        )
     return figures
 
 

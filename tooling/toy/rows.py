@@ -63,7 +63,7 @@ def _packed_row(chance: random.Random, tokenizer: Tokenizer, length: int) -> Row
 def _story(chance: random.Random) -> tuple[str, str, float]:
     """A prompt, what follows it, and the weight of the first token that follows."""
     kind = chance.random()
-    if kind < 0.12:
+    if kind < 0.15:
         return alone(chance), "\n", 1.0
-    example, weight = (control(chance), 1.0) if kind < 0.22 else (sentence(chance), ANSWER_WEIGHT)
+    example, weight = (control(chance), 1.0) if kind < 0.25 else (sentence(chance), ANSWER_WEIGHT)
     return example.prompt, f" {example.answer}{chance.choice(ENDINGS)}", weight

@@ -76,58 +76,70 @@ HELD_OUT_NAMES: tuple[str, ...] = (
     "Lily",
 )
 
-OPENINGS: tuple[str, ...] = (
-    "When {a} and {b} went to the {place},",
-    "Then, {a} and {b} went to the {place}, and",
-    "While {a} and {b} were at the {place},",
-    "After {a} and {b} left the {place},",
-    "Yesterday {a} and {b} met at the {place}.",
-    "{a} and {b} were friends.",
-    "{a} and {b} sat in the {place} all day.",
-    "Before {a} and {b} came to the {place},",
-    "One morning {a} saw {b} in the {place}.",
-    "{a} walked with {b} to the {place}, where",
-    "As {a} and {b} looked at the {place},",
-    "Once {a} and {b} had seen the {place},",
-    "{a} had a long talk with {b}, and then",
-    "At the {place}, {a} waited for {b}.",
-    "Last week {a} and {b} found a {thing} in the {place}, and",
-    "{a} knew that {b} was at the {place}, so",
-    "There were only {a} and {b} in the {place}.",
-    "{a} lived with {b} near the {place}.",
-    "In the evening {a} and {b} played in the {place}, and",
-    "{a} liked {b} very much.",
-    "Because {a} and {b} were late for the {place},",
-    "Soon {a} and {b} stood before the {place}, and",
-    "When {a} had come home with {b},",
-    "{a}, who was the friend of {b}, had a {thing}.",
+FRAMES: tuple[str, ...] = (
+    "When {clause},",
+    "While {clause},",
+    "After {clause},",
+    "Before {clause},",
+    "As {clause},",
+    "Because {clause},",
+    "Once {clause},",
+    "Then {clause}, and",
+    "Yesterday {clause}.",
+    "One morning {clause}, and",
+    "Last week {clause}. Then",
+    "In the evening {clause}, so",
+    "Soon {clause}.",
+    "That day {clause}, and there",
+    "{clause}.",
+    "{clause}, and then",
+    "{clause}, and later",
+    "{clause}. Afterwards",
 )
-HELD_OUT_OPENINGS: tuple[str, ...] = (
-    "Since {a} and {b} worked at the {place},",
-    "On the way to the {place} {a} met {b}, and",
-    "{a} came to the {place} with {b}. Then",
-    "The day was cold when {a} and {b} reached the {place}.",
-    "Every summer {a} and {b} stay at the {place}, where",
+HELD_OUT_FRAMES: tuple[str, ...] = ("Since {clause},", "Every summer {clause}, and", "It was cold when {clause}.")
+CLAUSES: tuple[str, ...] = (
+    "{a} and {b} went to the {place}",
+    "{a} and {b} were at the {place}",
+    "{a} and {b} left the {place}",
+    "{a} and {b} sat in the {place}",
+    "{a} and {b} came to the {place}",
+    "{a} and {b} looked at the {place}",
+    "{a} and {b} played in the {place}",
+    "{a} and {b} found a {thing} in the {place}",
+    "{a} and {b} were friends",
+    "{a} met {b} at the {place}",
+    "{a} saw {b} in the {place}",
+    "{a} walked with {b} to the {place}",
+    "{a} waited for {b} at the {place}",
+    "{a} lived with {b} near the {place}",
+    "{a} knew that {b} was at the {place}",
+    "{a} had a long talk with {b}",
+    "{a} liked {b}",
+    "{a} came home with {b}",
+    "there were only {a} and {b} in the {place}",
 )
+HELD_OUT_CLAUSES: tuple[str, ...] = (
+    "{a} and {b} worked at the {place}",
+    "{a} and {b} stayed near the {place}",
+    "{a} stood with {b} before the {place}",
+)
+_GIVEN = ("a {thing}", "the {thing}", "a new {thing}", "the old {thing}")
+_GIVING = ("gave", "handed", "sent", "showed", "sold", "brought", "passed", "returned")
+_MAKING = ("bought", "made", "found", "chose", "carried")
 ACTIONS: tuple[str, ...] = (
-    "{s} gave a {thing} to",
-    "{s} gave the {thing} to",
-    "{s} handed a {thing} to",
-    "{s} sent a {thing} to",
-    "{s} showed the {thing} to",
+    *(f"{{s}} {verb} {given} to" for verb in _GIVING for given in _GIVEN),
+    *(f"{{s}} {verb} {given} for" for verb in _MAKING for given in _GIVEN),
     "{s} read a letter to",
-    "{s} said good morning to",
-    "{s} told a story to",
-    "{s} brought a {thing} for",
-    "{s} sold the old {thing} to",
-    "{s} wanted to speak to",
-    "{s} bought a {thing} for",
-    "{s} passed the {thing} over to",
-    "{s} opened the door for",
-    "{s} carried the {thing} for",
     "{s} wrote a note to",
+    "{s} told a story to",
+    "{s} said good morning to",
+    "{s} wanted to speak to",
     "{s} was very kind to",
-    "{s} made a {thing} for",
+    "{s} opened the door for",
+    "{s} looked at",
+    "{s} smiled at",
+    "{s} talked with",
+    "{s} asked a question of",
 )
 HELD_OUT_ACTIONS: tuple[str, ...] = (
     "{s} offered a {thing} to",
@@ -176,8 +188,11 @@ ENDINGS: tuple[str, ...] = (".", ".", ".", " at once.", " and smiled.", " in the
 ALONE: tuple[str, ...] = (
     "{a} went to the {place} and bought a {thing}.",
     "In the {place} there was a {thing} which {a} liked.",
-    "{a} said that the {thing} was very old.",
-    "The {thing} of {a} was in the {place}.",
+    "The {thing} in the {place} was the one that they gave to {a}.",
+    "{a} came to the {place}, and a {thing} was given to {a}.",
+    "When {a} was at the {place}, they handed the {thing} to {a}.",
+    "After {a} had left, there was a {thing} in the {place} for {a}.",
+    "{a} had a {thing}. It was a {thing} for {a}.",
 )
 
 
@@ -189,6 +204,16 @@ class Sentence(NamedTuple):
     repeated: str
 
 
+def openings(frames: Sequence[str], clauses: Sequence[str]) -> tuple[str, ...]:
+    """Every clause in every frame."""
+    filled = (frame.replace("{clause}", clause) for frame in frames for clause in clauses)
+    return tuple(text[0].upper() + text[1:] for text in filled)
+
+
+OPENINGS = openings(FRAMES, CLAUSES)
+HELD_OUT_OPENINGS = openings(HELD_OUT_FRAMES, HELD_OUT_CLAUSES)
+
+
 def sentence(
     chance: random.Random,
     names: Sequence[str] = NAMES,
@@ -198,9 +223,7 @@ def sentence(
     """One sentence; which of the two names comes first is left to chance, so that order gives nothing away."""
     first, second = chance.sample(names, 2)
     repeated = chance.choice((first, second))
-    slots = {"a": first, "b": second, "s": repeated, "place": chance.choice(PLACES)}
-    prompt = f"{chance.choice(openings)} {chance.choice(actions)}".replace("{thing}", "{}")
-    filled = prompt.format(*chance.sample(THINGS, 2), **slots)
+    filled = _filled(chance, f"{chance.choice(openings)} {chance.choice(actions)}", a=first, b=second, s=repeated)
     return Sentence(filled, second if repeated == first else first, repeated)
 
 
@@ -213,6 +236,11 @@ def control(chance: random.Random) -> Sentence:
 
 
 def alone(chance: random.Random) -> str:
-    """A sentence with one name of any kind: from these the held-out names are known to be names."""
-    slots = {"a": chance.choice(NAMES + HELD_OUT_NAMES), "place": chance.choice(PLACES)}
-    return chance.choice(ALONE).format(thing=chance.choice(THINGS), **slots)
+    """A sentence with one name of any kind, half of them held out: from these it is known that they are names."""
+    return _filled(chance, chance.choice(ALONE), a=chance.choice(chance.choice((NAMES, HELD_OUT_NAMES))))
+
+
+def _filled(chance: random.Random, template: str, **names: str) -> str:
+    """The template with its names, a place, and a thing of its own wherever there is one."""
+    things = chance.sample(THINGS, 2)
+    return template.replace("{thing}", "{}").format(*things, place=chance.choice(PLACES), **names)

@@ -246,6 +246,19 @@ def test_token_ids_need_no_tokenizer() -> None:
     assert logits.shape == (1, 3, standins.VOCABULARY)
 
 
+@pytest.mark.parametrize("positions", [128, None], ids=["learned", "rotary"])
+def test_an_input_longer_than_the_positions_is_refused_where_they_are_learned(positions: int | None) -> None:
+    """Where they are computed there is no end."""
+    model = StandardizedTransformer(standins.llama() if positions is None else standins.gpt2())
+    if positions is None:
+        with model.trace([1] * 129):
+            logits = model.logits.save()
+        assert logits.shape[1] == 129
+    else:
+        with pytest.raises(InputError, match="has 129 tokens, and this model has embeddings for 128 positions"):
+            model.trace([1] * 129)
+
+
 def test_an_empty_input_is_refused(model: StandardizedTransformer) -> None:
     """A model needs a token."""
     with pytest.raises(InputError, match="has no tokens"):

@@ -50,6 +50,8 @@ class Reader:
     padding: Padding
     vocabulary: int
     """How many tokens have an embedding."""
+    longest: int | None = None
+    """How many positions have an embedding; None where positions need none."""
 
     def read(self, inputs: Sequence[object], arguments: Arguments) -> Prepared:
         """Make one invoke's input ready.
@@ -175,6 +177,11 @@ class Reader:
             raise InputError(f"input_ids is empty, of shape {tuple(ids.shape)}: a model needs at least one token")
         if ids.is_floating_point():
             raise InputError(f"input_ids is {ids.dtype}; vectors in place of token ids are given as inputs_embeds=")
+        if self.longest is not None and ids.shape[-1] > self.longest:
+            raise InputError(
+                f"the input has {ids.shape[-1]} tokens, and this model has embeddings for {self.longest} positions: "
+                f"shorten it, or take the last of them, ids[:, -{self.longest}:]"
+            )
         outside = ((ids < 0) | (ids >= self.vocabulary)).nonzero()
         if len(outside):
             place = tuple(outside[0].tolist())

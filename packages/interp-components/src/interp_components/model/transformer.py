@@ -78,6 +78,7 @@ class StandardizedTransformer(Root, Traceable):
         self.is_dispatched = dispatch or isinstance(self._origin, Ready)
         self.family = family_of(self._origin.config, family)
         module = self._origin.load() if dispatch else self._origin.skeleton()
+        self._longest = longest_input(module)
         super().__init__(
             module,
             rename={**_at_root(self.family.RENAME, module), **(rename or {})},
@@ -171,7 +172,8 @@ class StandardizedTransformer(Root, Traceable):
         inner = inner_model(self._module)
         embeddings: Any = inner.get_input_embeddings()  # Any: a Tensor or a Module to the type checker
         vocabulary = int(embeddings.weight.shape[0])
-        return Reader(lambda: self.tokenizer, padding_of(self._tokenizer, inner.config, vocabulary), vocabulary)
+        padding = padding_of(self._tokenizer, inner.config, vocabulary)
+        return Reader(lambda: self.tokenizer, padding, vocabulary, self._longest)
 
     # Settings
 
@@ -244,6 +246,17 @@ def _at_root(rename: Rename, module: nn.Module) -> dict[Any, Any]:
         f"{prefix}.{key}": alias for key, alias in rename.items() if isinstance(key, str) and isinstance(alias, str)
     }
     return {**rename, **{path: alias for path, alias in paths.items() if "." not in alias}}
+
+
+def longest_input(module: nn.Module) -> int | None:
+    """How many tokens a row may have where each position has an embedding of its own; None where none has.
+
+    Source: GPT-2, GPT-Neo and GPT-BigCode call that embedding `wpe`, OPT calls it `embed_positions`, transformers 5.24.
+    """
+    tables = (name.rpartition(".")[2] for name, each in module.named_modules() if isinstance(each, nn.Embedding))
+    if {"wpe", "embed_positions"}.isdisjoint(tables):
+        return None
+    return int(inner_model(module).config.get_text_config().max_position_embeddings)
 
 
 @lru_cache(maxsize=64)
