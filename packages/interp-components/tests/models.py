@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
 
 from interp_components import families
-from interp_components.interleaving import Run, Worker
+from interp_components.interleaving import Batch, Rows, Run, Worker
 from interp_components.standard import Root
 
 BATCH: Final = 3
@@ -98,5 +98,15 @@ def run(root: Root, *blocks: Callable[[], object], padded: bool = True) -> Tenso
     call = inputs(padded)
     with torch.no_grad():
         output: Any = Run(root._input, [Worker(block) for block in blocks]).execute(lambda: root._module(**call))
+    logits: Tensor = output.logits
+    return logits
+
+
+def run_rows(root: Root, rows: int, block: Callable[[], object]) -> Tensor:
+    """Run a function as the block of the first rows of the batch, beside one that looks at the others."""
+    batch, call = Batch(BATCH), inputs()
+    workers = [Worker(block, Rows(0, rows, batch)), Worker(lambda: root.logits, Rows(rows, BATCH - rows, batch))]
+    with torch.no_grad():
+        output: Any = Run(root._input, workers, batch).execute(lambda: root._module(**call))
     logits: Tensor = output.logits
     return logits

@@ -206,12 +206,12 @@ class FamilyContract:
         """An assigned copy of the value leaves every bit as it was."""
         host, name = _at(root, 0, present)
 
-        assert torch.equal(_edited(root, host, name, Tensor.clone), recording.logits)
+        assert torch.equal(models.run(root, lambda: _edit(host, name, Tensor.clone)), recording.logits)
 
     def test_a_write_moves_the_logits(self, root: Root, recording: Recording, present: str) -> None:
         """The model goes on with what was assigned."""
         host, name = _at(root, 0, present)
-        logits = _edited(root, host, name, _perturbed)
+        logits = models.run(root, lambda: _edit(host, name, _perturbed))
 
         assert not torch.allclose(logits, recording.logits, **RECOMPUTED)
 
@@ -234,10 +234,22 @@ class FamilyContract:
         if present in self.spreads:
             pytest.skip("the model uses this tensor elsewhere as well")
         host, name = _at(root, 0, present)
+        assigned = models.run(root, lambda: _edit(host, name, _perturbed))
+        in_place = models.run(root, lambda: _edit_in_place(host, name, _perturbed))
 
-        torch.testing.assert_close(
-            _edited(root, host, name, _perturbed), _edited_in_place(root, host, name), **RECOMPUTED
-        )
+        torch.testing.assert_close(in_place, assigned, **RECOMPUTED)
+
+    @pytest.mark.parametrize("in_place", [True, False], ids=["in_place", "assigned"])
+    def test_an_edit_in_one_invoke_leaves_the_others(
+        self, root: Root, recording: Recording, present: str, in_place: bool
+    ) -> None:
+        """Rows of a batch that belong to another block keep every bit."""
+        host, name = _at(root, 0, present)
+        edit = _edit_in_place if in_place else _edit
+        logits = models.run_rows(root, 1, lambda: edit(host, name, _perturbed))
+
+        assert torch.equal(logits[1:], recording.logits[1:])
+        assert not torch.allclose(logits[0], recording.logits[0], **RECOMPUTED)
 
     def test_a_saved_value_does_not_change_later(self, root: Root, present: str) -> None:
         """What was read is, after the run, what it was when it was read."""
@@ -363,17 +375,16 @@ def _refusal(root: Root, host: Any, name: str) -> str:
     return str(caught.value)
 
 
-def _edited(root: Root, host: Any, name: str, edit: Callable[[Tensor], Tensor]) -> Tensor:
-    """The logits when a block assigns the edited value."""
-    return models.run(root, lambda: setattr(host, name, edit(getattr(host, name))))
+Edit = Callable[[Tensor], Tensor]
 
 
-def _edited_in_place(root: Root, host: Any, name: str) -> Tensor:
-    def block() -> None:
-        value = getattr(host, name)
-        value.copy_(_perturbed(value))
+def _edit(host: Any, name: str, edit: Edit) -> None:
+    setattr(host, name, edit(getattr(host, name)))
 
-    return models.run(root, block)
+
+def _edit_in_place(host: Any, name: str, edit: Edit) -> None:
+    value = getattr(host, name)
+    value.copy_(edit(value))
 
 
 def _perturbed(value: Tensor) -> Tensor:

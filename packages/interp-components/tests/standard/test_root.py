@@ -103,6 +103,16 @@ def test_a_size_cannot_be_assigned(root: Root) -> None:
         root.num_heads = 3
 
 
+def test_a_size_that_the_config_does_not_have_is_for_the_family_to_say(root: Root) -> None:
+    """GPT-2's config calls its neurons otherwise, and here no family knows that."""
+    alone = Root(root._module, rename={"transformer.h": "layers"})
+
+    with pytest.raises(
+        NotImplementedError, match=r"intermediate_size of GPT2LMHeadModel.*`def intermediate_size\(model\)`"
+    ):
+        alone.intermediate_size  # the access is the test
+
+
 # Skipping
 
 

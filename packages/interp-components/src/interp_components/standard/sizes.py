@@ -29,10 +29,20 @@ class Size:
 
     # Any: a size has no typed owner, and on a class it is the descriptor itself.
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
-        """Return the size; the descriptor itself on a class."""
+        """Return the size; the descriptor itself on a class.
+
+        Raises:
+            NotImplementedError: The config does not have it under the usual name, and the family says nothing.
+        """
         if obj is None:
             return self
-        return int(getattr(obj.family, self.name, self._compute)(obj))
+        try:
+            return int(getattr(obj.family, self.name, self._compute)(obj))
+        except AttributeError as error:  # left alone, an envoy would take it for "no such attribute" of its own
+            raise NotImplementedError(
+                f"{self.name} of {type(obj._module).__name__} cannot be read off its config: {error}; "
+                f"the family has to define `def {self.name}(model)`"
+            ) from error
 
     def __set__(self, obj: Any, value: Any) -> None:
         """Refuse: a size follows from the weights."""
