@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 import torch
 from torch import nn
@@ -16,13 +18,20 @@ class Host:
     def __init__(self, module, path="model", parent=None):
         self.module = module
         self.path = path
-        self.parent = parent
-        self.root = self if parent is None else parent.root
+        self._parent = None if parent is None else weakref.ref(parent)
         self._output = ModuleOutput(path, module, () if parent is None else (parent._output,))
         self._input = ModuleInput(path, self._output)
         self.source = ModuleSource(self, module)
         for name, child in module.named_children():
             setattr(self, name, Host(child, f"{path}.{name}", self))
+
+    @property
+    def parent(self):
+        return None if self._parent is None else self._parent()
+
+    @property
+    def root(self):
+        return self if self.parent is None else self.parent.root
 
     def __reduce__(self):
         return Host, (self.module, self.path, self.parent)

@@ -10,7 +10,7 @@ import torch
 from tests.sources.conftest import Host, Model
 from torch import nn
 
-from interp_components.errors import OutOfOrderError, SourceNotAvailable
+from interp_components.errors import InterpError, OutOfOrderError, SourceNotAvailable
 from interp_components.interleaving import Run, Worker
 from interp_components.sources import ModuleSource, Operation
 
@@ -248,6 +248,27 @@ def test_a_run_is_not_kept_alive(host, x):
     gc.collect()
 
     assert gone() is None
+
+
+def read_inside(host):
+    return host.source.scaled_0.source.y_0.output
+
+
+def test_a_model_that_is_let_go_of_is_gone_at_once(run, x):
+    """Sources, operations and drilled calls hold what is below them alone."""
+    host = Host(Model())
+    gone = weakref.ref(host.module)
+    run(host, functools.partial(read_inside, host))
+    operation = host.source.scaled_0
+
+    gc.disable()
+    try:
+        del host
+        assert gone() is None
+    finally:
+        gc.enable()
+    with pytest.raises(InterpError, match="is gone"):
+        operation.root
 
 
 def test_a_copied_source_reads_the_copied_module(host):

@@ -11,6 +11,7 @@ done.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,20 +28,30 @@ if TYPE_CHECKING:
     from interp_components.sources.source import DrilledSource, Source
 
 
+def gone(path: str) -> InterpError:
+    """Return the error for what outlived the tree that it belongs to."""
+    return InterpError(
+        f"the model that {path} belongs to is gone: operations do not keep it alive. Keep the model in a name."
+    )
+
+
 class Passing(Location):
     """A place of an operation: its guard reports there."""
 
-    __slots__ = ("_end", "_operation")
+    __slots__ = ("_end", "_name", "_source")
 
-    def __init__(self, operation: Operation, end: Literal["input", "output", "fn"]) -> None:
-        super().__init__(f"{operation.path}.{end}")
-        self._operation = operation
+    def __init__(self, source: Source, name: str, end: Literal["input", "output", "fn"]) -> None:
+        super().__init__(f"{source.path}.{name}.{end}")
+        self._source = weakref.ref(source)
+        self._name = name
         self._end = end
 
     def attach(self, run: Run) -> None:
         """Fill the operation's slot, in the forward that this run guards."""
-        operation, place = self._operation, run.places[self]
-        guard = operation.parent.guard(run, operation.name)
+        source, place = self._source(), run.places[self]
+        if source is None:
+            raise gone(self.path)
+        guard = source.guard(run, self._name)
         if self._end == "output":
             guard.outputs += [place]
             passed = guard.ended
@@ -151,22 +162,29 @@ class Operation(_Ends):
     """One call, assignment or `return` of a forward.
 
     Attributes:
-        parent: the source it is an operation of.
         name: its label.
         line: the line of the file it stands in.
         path: the source's path and the label.
     """
 
     def __init__(self, parent: Source, listed: Listed) -> None:
-        self.parent = parent
+        self._parent = weakref.ref(parent)  # a model that is let go of is gone at once, without a garbage collection
         self.name = listed.name
         self.line = listed.line
         self.path = f"{parent.path}.{listed.name}"
         self._listed = listed
-        self._input = Passing(self, "input")
-        self._output = Passing(self, "output")
-        self._callee = Passing(self, "fn")
+        self._input = Passing(parent, listed.name, "input")
+        self._output = Passing(parent, listed.name, "output")
+        self._callee = Passing(parent, listed.name, "fn")
         self._drilled: DrilledSource | None = None
+
+    @property
+    def parent(self) -> Source:
+        """The source it is an operation of."""
+        source = self._parent()
+        if source is None:
+            raise gone(self.path)
+        return source
 
     @property
     def root(self) -> Node:
@@ -212,7 +230,7 @@ class Operation(_Ends):
         if drilled is None or drilled.found is not slots.labelled:
             drilled = self._drilled = self.parent.drilled(self, slots.labelled)
             if is_lasting(slots.target):
-                slots.home = drilled
+                slots.home = drilled  # kept from run to run
         drilled.slots = slots
         return drilled
 

@@ -41,7 +41,7 @@ class Slots:
         guards: the guards of the operations that were asked for.
         above: the guard of the operation whose callee it is.
         below: the slots of the calls that were drilled.
-        home: the source that keeps the slots from run to run.
+        home: the source that gets the slots back after the run, for the next one.
     """
 
     __slots__ = (
@@ -92,7 +92,7 @@ class Slots:
             self.below = []
         self.missed = self.run = self.above = None
         if self.home is not None:
-            self.home.idle = self
+            self.home.idle, self.home = self, None
 
 
 class Guard:
@@ -137,6 +137,7 @@ class Guard:
             callee = self.callee
             if home is not None and home.idle is not None and home.idle.target is callee:
                 below, home.idle = home.idle, None
+                below.home = home
             else:
                 peeled = peel(callee)
                 below = Slots(label(peeled.function), callee, peeled)

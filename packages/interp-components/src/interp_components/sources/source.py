@@ -11,6 +11,7 @@ in it is first asked for: `ModuleOutput.preparations` holds its `source.prepare`
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from functools import partial
 from types import CodeType, MethodType
@@ -23,7 +24,7 @@ from interp_components.errors import SourceNotAvailable
 from interp_components.interleaving import Node, Run, current
 from interp_components.sources.labelled import Labelled, label
 from interp_components.sources.margin import with_margin
-from interp_components.sources.operation import Operation
+from interp_components.sources.operation import Operation, gone
 from interp_components.sources.peel import Peeled, behind_gates, peel
 from interp_components.sources.slots import Guard, Slots, slots_in
 
@@ -36,7 +37,6 @@ class Source:
     """The operations of one function.
 
     Attributes:
-        parent: the envoy, or the operation, whose function it is.
         path: the parent's path and `source`.
         idle: slots that no run uses now, for the next one.
     """
@@ -45,7 +45,7 @@ class Source:
 
     def __init__(self, parent: Node) -> None:
         self.idle = None
-        self.parent = parent
+        self._parent = weakref.ref(parent)  # what is above holds what is below, and not the other way round
         self.path = f"{parent.path}.source"
 
     @property
@@ -56,6 +56,14 @@ class Source:
     def guard(self, run: Run, name: str) -> Guard:
         """The guard of the operation called `name` in a run, which is asked from now on."""
         raise NotImplementedError
+
+    @property
+    def parent(self) -> Node:
+        """The envoy, or the operation, whose function it is."""
+        parent = self._parent()
+        if parent is None:
+            raise gone(self.path)
+        return parent
 
     @property
     def root(self) -> Node:
@@ -207,6 +215,7 @@ class ModuleSource(Source):
         target = forward.__func__ if is_own else forward
         slots, self.idle = self.idle, None
         if slots is not None and slots.target is target:
+            slots.home = self
             return slots
         peeled = self._peel(forward)
         return slots_in(peeled.function) or Slots(self._label(peeled), target, peeled, self)
@@ -236,7 +245,7 @@ class DrilledSource(Source):
 
     def __init__(self, parent: Operation, labelled: Labelled) -> None:
         super().__init__(parent)
-        self._operation = parent
+        self._operation = weakref.ref(parent)
         self.found = labelled
         self.slots: Slots | None = None
         """The slots of the run that drilled last."""
@@ -249,13 +258,13 @@ class DrilledSource(Source):
     def guard(self, run: Run, name: str) -> Guard:
         """The guard of an operation in the function, which this run has drilled."""
         below = self.slots
-        operation = self._operation
         if below is None or below.run is not run:
-            below = operation.parent.guard(run, operation.name).below
+            operation = self._operation()
+            below = None if operation is None else operation.parent.guard(run, operation.name).below
         if below is None or below.labelled is not self.found:
             raise SourceNotAvailable(
                 f"{self.path} was found in another run, and what a call runs may change: write "
-                f"`{self.path}.{name}` out in this block, so that this run looks what {operation.name} calls."
+                f"`{self.path}.{name}` out in this block, so that this run looks what is called."
             )
         return below.guards[name] if name in below.guards else below.fill(run, name)
 
