@@ -8,10 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import torch
-from measure import measure
+from measure import measure, stored
 from sentences import ACTIONS, HELD_OUT_ACTIONS, HELD_OUT_NAMES, HELD_OUT_OPENINGS, NAMES, OPENINGS
-from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 
 CARD = """\
 ---
@@ -58,8 +56,8 @@ sentences with two of {trained_names} names, and on six novels by Jane Austen, w
 
 def card(folder: Path) -> str:
     """The card of the model in a folder."""
-    model = GPT2LMHeadModel.from_pretrained(folder, dtype=torch.float32).eval()
-    figures = measure(model, PreTrainedTokenizerFast.from_pretrained(folder))
+    model, tokenizer = stored(folder)
+    figures = measure(model, tokenizer)
     rows = (
         f"| {what} | {value if isinstance(value, str) else format(value, '.3f')} |" for what, value in figures.items()
     )

@@ -34,6 +34,11 @@ Head = tuple[int, int]
 Figures = dict[str, float | str]
 
 
+def stored(folder: Path) -> tuple[GPT2LMHeadModel, PreTrainedTokenizerFast]:
+    """The model in a folder, in single precision, and its tokenizer; as loaded, it is in evaluation mode."""
+    return GPT2LMHeadModel.from_pretrained(folder, dtype=torch.float32), PreTrainedTokenizerFast.from_pretrained(folder)
+
+
 def measure(model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast) -> Figures:
     """Accuracies, head scores, and what remains without some heads."""
     return {**_induction(model), **_sentences(model, tokenizer)}
@@ -46,7 +51,7 @@ def induction_accuracy(model: GPT2LMHeadModel, alphabet: int | None = None, seed
         guess = model(rows.ids).logits.argmax(-1)
     known = rows.weights[:, 1:].bool()
     known[:, :32] = False
-    return (guess[:, :-1] == rows.ids[:, 1:])[known].float().mean().item()
+    return float((guess[:, :-1] == rows.ids[:, 1:])[known].float().mean())
 
 
 class Answers(NamedTuple):
@@ -105,10 +110,11 @@ def without(model: GPT2LMHeadModel, heads: Sequence[Head]) -> Iterator[None]:
         return hook
 
     layers = {layer for layer, _ in heads}
-    handles = [
-        model.transformer.h[layer].attn.c_proj.register_forward_pre_hook(silence([h for i, h in heads if i == layer]))
-        for layer in layers
-    ]
+    handles = []
+    for layer in layers:
+        projection = model.get_submodule(f"transformer.h.{layer}.attn.c_proj")
+        chosen = [number for at, number in heads if at == layer]
+        handles.append(projection.register_forward_pre_hook(silence(chosen)))
     try:
         yield
     finally:
@@ -159,9 +165,7 @@ def _sentences(model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast, count
 
 def main() -> None:
     """Print the figures of the model in the folder that the command line names."""
-    folder = Path(sys.argv[1])
-    model = GPT2LMHeadModel.from_pretrained(folder, dtype=torch.float32).eval()
-    print(json.dumps(measure(model, PreTrainedTokenizerFast.from_pretrained(folder)), indent=1))
+    print(json.dumps(measure(*stored(Path(sys.argv[1]))), indent=1))
 
 
 if __name__ == "__main__":

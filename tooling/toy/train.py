@@ -8,9 +8,11 @@ and sentences in the rest. About twenty minutes of one core.
 from __future__ import annotations
 
 import argparse
+import copy
 import random
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 from measure import induction_accuracy
@@ -18,6 +20,7 @@ from muon import Muon
 from novels import novels
 from rows import Rows, join, packed, prose, repeats
 from tokenizers import Tokenizer
+from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.optim import AdamW
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -40,7 +43,8 @@ class Course:
         self.model = GPT2LMHeadModel(config())
         inside = {weight for weight in self.model.transformer.h.parameters() if weight.ndim == 2}
         others = [weight for weight in self.model.parameters() if weight not in inside]
-        self.optimizers = [Muon(inside, RATES[0]), AdamW(others, RATES[1], betas=(0.9, 0.95), weight_decay=0.0)]
+        self.muon = Muon(inside)
+        self.adam = AdamW(others, betas=(0.9, 0.95), weight_decay=0.0)
         self.steps = 0
         self.began = time.process_time()
 
@@ -50,13 +54,13 @@ class Course:
         weights = rows.weights[:, 1:]
         losses = cross_entropy(logits.transpose(1, 2), rows.ids[:, 1:], reduction="none")
         loss = (losses * weights).sum() / weights.sum()
-        loss.backward()
+        torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        warm = min(1.0, (self.steps + 1) / 20)
-        for optimizer, rate in zip(self.optimizers, RATES, strict=True):
-            optimizer.param_groups[0]["lr"] = rate * pace * warm
-            optimizer.step()
-            optimizer.zero_grad()
+        share = pace * min(1.0, (self.steps + 1) / 20)
+        self.muon.step(RATES[0] * share)
+        self.adam.param_groups[0]["lr"] = RATES[1] * share
+        self.adam.step()
+        self.model.zero_grad()
         self.steps += 1
         return loss.item()
 
@@ -68,9 +72,10 @@ class Course:
 
 def config() -> GPT2Config:
     """GPT-2, small."""
-    shape = {"n_embd": 128, "n_layer": 4, "n_head": 4, "n_positions": LENGTH, "vocab_size": SIZE}
-    ends = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
-    still = {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}
+    # Any: the types of the arguments of a config are those of its fields.
+    shape: dict[str, Any] = {"n_embd": 128, "n_layer": 4, "n_head": 4, "n_positions": LENGTH, "vocab_size": SIZE}
+    ends: dict[str, Any] = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
+    still: dict[str, Any] = {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}
     # The function of GPT-2's activation in one kernel, a sixth faster.
     return GPT2Config(**shape, **ends, **still, initializer_range=0.05, activation_function="gelu_pytorch_tanh")
 
@@ -102,8 +107,8 @@ def learn_to_read(course: Course, tokenizer: Tokenizer, tokens: torch.Tensor, st
 
 def store(model: GPT2LMHeadModel, tokenizer: Tokenizer, folder: Path) -> None:
     """Write the model in half precision, and its tokenizer."""
-    halved = GPT2LMHeadModel(model.config).half()
-    halved.load_state_dict(model.state_dict())
+    halved = copy.deepcopy(model)
+    nn.Module.to(halved, torch.float16)
     halved.save_pretrained(folder)
     for_transformers(tokenizer).save_pretrained(folder)
 

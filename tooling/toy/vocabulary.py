@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 from sentences import HELD_OUT_NAMES, NAMES, alone, control, sentence
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -42,6 +43,8 @@ def _examples(chance: random.Random) -> Iterator[str]:
 
 def for_transformers(core: Tokenizer) -> PreTrainedTokenizerFast:
     """The same tokenizer as transformers knows it."""
-    return PreTrainedTokenizerFast(
+    make: Any = PreTrainedTokenizerFast  # Any: transformers does not annotate how it is made
+    made: PreTrainedTokenizerFast = make(
         tokenizer_object=core, bos_token=END, eos_token=END, unk_token=END, pad_token=END, model_max_length=128
     )
+    return made

@@ -62,6 +62,29 @@ def test_the_first_run_brings_the_weights(lazy: StandardizedTransformer) -> None
     assert torch.equal(plain(lazy, SHORT), logits)
 
 
+def test_a_scan_gives_shapes_without_the_weights(lazy: StandardizedTransformer) -> None:
+    """What a run would look like is known from the config."""
+    with lazy.scan(SHORT):
+        shape = lazy.layers[2].layer_output.shape.save()
+
+    assert shape == (1, 2, 16)
+    assert not lazy.is_dispatched
+
+
+def test_an_edited_copy_shares_the_weights(lazy: StandardizedTransformer) -> None:
+    """They are loaded once, and only the copy is edited."""
+    with lazy.edit() as (_, edited):
+        edited.layers[0].layer_output[:] = 0
+    with edited.trace(SHORT):
+        hidden = edited.layers[0].layer_output.save()
+    with lazy.trace(SHORT):
+        untouched = lazy.layers[0].layer_output.save()
+
+    assert edited._module is lazy._module
+    assert not hidden.any()
+    assert untouched.all()
+
+
 def test_dispatch_brings_the_weights_at_once(gpt2_folder: Path) -> None:
     """Nothing is left on the meta device."""
     assert StandardizedTransformer(gpt2_folder, dispatch=True).device == torch.device("cpu")

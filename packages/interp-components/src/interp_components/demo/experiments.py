@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from interp_components.model import StandardizedTransformer
+from interp_components.saving import save
 
 ROUND, ROUNDS, ROWS = 40, 2, 4
 
@@ -87,7 +88,7 @@ def lens(model: StandardizedTransformer, prompt: str) -> Lens:
     """Read the residual stream after every layer as if it were the last."""
     with model.trace(prompt):
         ids = model.input_ids[0].save()
-        streams = [layer.layer_output[0] for layer in model.layers].save()
+        streams = save([layer.layer_output[0] for layer in model.layers])
         logits = model.logits[0].save()
     answer = logits[-1].argmax()
     layers, ranks = [], []
@@ -113,7 +114,7 @@ def repetition(model: StandardizedTransformer) -> Tensor:
 def head_scores(model: StandardizedTransformer, ids: Tensor) -> Scores:
     """Measure on a repetition how much each head looks one back, and how much it looks behind the earlier copy."""
     with model.trace(ids):
-        stacked = torch.stack([layer.self_attn.attention_probabilities.mean(0) for layer in model.layers]).save()
+        stacked = save(torch.stack([layer.self_attn.attention_probabilities.mean(0) for layer in model.layers]))
     return diagonals(stacked)
 
 

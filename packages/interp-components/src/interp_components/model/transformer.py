@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import nn
@@ -31,6 +31,8 @@ from interp_components.standard.family import Family, Rename
 from interp_components.tracing import Trace, Traceable
 from interp_components.tracing.calls import Call
 from tracer_core import Backend
+
+Self = TypeVar("Self", bound="StandardizedTransformer")
 
 
 class StandardizedTransformer(Root, Traceable):
@@ -187,6 +189,11 @@ class StandardizedTransformer(Root, Traceable):
         inner_model(self._module).set_attn_implementation(implementation)
 
     # Copies
+
+    def _shallow_copy(self: Self) -> Self:
+        """Another model around the same module, whose weights are loaded now: otherwise each would load its own."""
+        self.dispatch()
+        return super()._shallow_copy()
 
     def __reduce__(self) -> Any:
         """Made again as it was made: from its place, or around the module that it was given."""
