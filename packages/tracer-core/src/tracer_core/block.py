@@ -32,53 +32,68 @@ class Block:
     def __init__(self, site: Site, frame: FrameType) -> None:
         self.site = site
         self.frame: FrameType | None = frame
-        self._function: FunctionType | None = None
+        self.cells = self._shared = _NOTHING
         self._globals = frame.f_globals
+        self._function: FunctionType | None = None
+        self._first: Any
         self._namespace: dict[str, Any]
         self._tracer: weakref.ref[Any]
-        self._shared = _NOTHING
-        self.cells = _NOTHING
 
     def open(self, target: Any = None) -> None:
         """Read the caller's names, as they are now; where Python has left before it, store `target` in the `as` target first."""
         frame, site = self.frame, self.site
         assert frame is not None
-        body = site.body
         if site.binding is not None:
             self._store_target(frame, site.binding, target)
-        caller = frame.f_back
-        around = enclosing(frame) if caller is not None and caller.f_code in _RUNNERS else None
-        self._shared = shared = _NOTHING if around is None else around.cells
-        self.cells = cells = scope.cells(body.code.co_freevars, frame, shared)
-        if body.kind is Kind.NAMESPACE:
-            if frame.f_locals is frame.f_globals:
-                self._namespace = self._globals = scope.ModuleNames(frame.f_globals, body.writes)
+        around = enclosing(frame) if site.is_nested else None
+        if around is not None:
+            self._shared = around.cells
+        names = frame.f_locals
+        if site.is_plain and around is None:
+            # Hidden names come first in the alphabet, so this is the order of the code's free variables.
+            cells = site.constants.copy()
+            for name in site.names:
+                cells[name] = CellType(names[name]) if name in names else CellType()
+            self.cells = cells
+            return
+        self.cells = scope.cells(site.body.code.co_freevars, frame, self._shared)
+        if site.body.kind is Kind.NAMESPACE:
+            if names is frame.f_globals:
+                self._namespace = self._globals = scope.ModuleNames(frame.f_globals, site.body.writes)
             else:
-                self._namespace = dict(frame.f_locals)
-        self._function = FunctionType(body.code, self._globals, None, None, tuple(cells.values()))
-        if body.takes_first:
-            self._first = frame.f_locals.get(frame.f_code.co_varnames[0])
+                self._namespace = dict(names)
+        if site.body.takes_first:
+            self._first = names.get(frame.f_code.co_varnames[0])
 
     def run(self) -> Any:
         """Run the block once and let out what it raises; for a block of `async with`, return its coroutine.
 
         Nothing is written back.
         """
-        if self._function is None:
-            self._reopen()
+        function = self._function or self._made()
+        if self.site.is_plain:
+            return function()
         body = self.site.body
         if body.is_async:
-            return self._wait()
-        if body.takes_first:
-            return self._function(self._first)  # type: ignore[misc]  # `open` has made it
+            return self._wait(function)
         if body.kind is Kind.NAMESPACE:
-            return run_in(self._function, self._namespace)  # type: ignore[arg-type]  # as above
-        return self._function()  # type: ignore[misc]
+            return run_in(function, self._namespace)
+        return function(self._first)
 
-    async def _wait(self) -> Any:
+    def _made(self) -> FunctionType:
+        """Return the function of the block, made at its first run or after `close`."""
+        code = self.site.body.code
+        if self.frame is not None and self.cells is _NOTHING:
+            self.open()
+        elif self.site.own_name is not None and self.site.own_name not in self.cells:
+            tracer = CellType(self._tracer())
+            self.cells = {name: self.cells.get(name, tracer) for name in code.co_freevars}
+        self._function = FunctionType(code, self._globals, None, None, tuple(self.cells.values()))
+        return self._function
+
+    async def _wait(self, function: FunctionType) -> Any:
         """Run the block of an `async with`, from a frame in which `enclosing` finds it."""
-        body = self.site.body
-        return await (self._function(self._first) if body.takes_first else self._function())  # type: ignore[misc]
+        return await (function(self._first) if self.site.body.takes_first else function())
 
     def replace_code(self, code: CodeType) -> None:
         """Run `code`, which has the same free variables, from now on."""
@@ -117,7 +132,7 @@ class Block:
         """Bind the names that the block saved elsewhere, as if it had run here."""
         running = saving.current()
         if running is not None:
-            running.bound.update(saved)
+            running.marks.update(saved)
         if self.site.body.kind is Kind.NAMESPACE:
             self._namespace.update(saved)
         else:
@@ -226,15 +241,6 @@ class Block:
             self.cells = {other: cell for other, cell in self.cells.items() if other != name}
             self._function = None
             self._tracer = weakref.ref(tracer)
-
-    def _reopen(self) -> None:
-        """Make the block fit to run: for the first time, or once more after `close`."""
-        if self.frame is not None:
-            self.open()
-            return
-        code, cells = self.site.body.code, self.cells
-        self.cells = {name: cells[name] if name in cells else CellType(self._tracer()) for name in code.co_freevars}
-        self._function = FunctionType(code, self._globals, None, None, tuple(self.cells.values()))
 
     @property
     def writes(self) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ import ast
 import warnings
 import weakref
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import CellType, CodeType, FrameType
 from typing import NamedTuple, Protocol
 
 from tracer_core import carve, errors, frames, locate, scope, skip, source, verify
-from tracer_core.block import Block
+from tracer_core.block import Block, enclosing
 from tracer_core.body import VALUE
 from tracer_core.compile import Body, Kind, compile_block, from_carved
 from tracer_core.recipe import Recipe
@@ -59,6 +59,14 @@ class Site(NamedTuple):
     """The line of the block's first statement."""
     own_name: str | None
     """The name of the `as` target, if the block reads it."""
+    names: tuple[str, ...]
+    """The caller's names that the block has as cells."""
+    constants: dict[str, CellType]
+    """The cells of the hidden names."""
+    is_plain: bool
+    """Whether the block is a function without parameters that is not awaited, on names that the frame shows."""
+    is_nested: bool
+    """Whether the frame runs a block itself."""
     unread: frozenset[str]
     """The names that the frame never reads outside of the block, and need not be written; known where writing is costly."""
 
@@ -160,12 +168,12 @@ def _from_text(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: 
         if overridden:
             ast.fix_missing_locations(module)
         has_work = skippable(item.alone)
-        body = compile_block(module.body, code, scope.kind(frame), enter.is_async, lines)
+        body = compile_block(module.body, code, scope.kind(frame), enter.is_async, lines, frame.f_lineno)
         if not overridden and not verify.is_running(body, code, enter.after, item):
             continue
         if "compile" in overridden:
             body = body._replace(code=steps.compile(module, frame))
-        return _site(code, enter, body, has_work, Recipe.of(code, item, lines, body), item)
+        return _site(frame, enter, body, has_work, Recipe.of(code, item, lines, body), item)
     return None
 
 
@@ -180,7 +188,7 @@ def _from_bytecode(frame: FrameType, enter: frames.Enter) -> Site:
             raise errors.no_source(code, frame.f_lineno, str(reason)) from None
         here = lines[frame.f_lineno - 1] if frame.f_lineno <= len(lines) else ""
         raise errors.stale(code, frame.f_lineno, here, str(reason)) from None
-    return _site(code, enter, from_carved(carved, scope.kind(frame)), True, None, None)
+    return _site(frame, enter, from_carved(carved, scope.kind(frame)), True, None, None)
 
 
 def _lines(frame: FrameType, steps: Steps, overridden: frozenset[str], refresh: bool) -> list[str]:
@@ -204,7 +212,7 @@ def _item(
 
 
 def _site(
-    code: CodeType,
+    frame: FrameType,
     enter: frames.Enter,
     body: Body,
     has_work: bool,
@@ -212,20 +220,31 @@ def _site(
     item: locate.Item | None,
 ) -> Site:
     """Return the site, with the frame's skip point found and watched."""
-    target = None if item is None else item.target
+    code = frame.f_code
     store = frames.target_store(code.co_code, enter.after)
     offset, binding, way = store.end, None, None
     if has_work:
         if not frames.is_covered(code, enter.after, store.end):
             offset = store.last
-            binding = _binding(code, enter, store, body.kind, target)
+            binding = _binding(code, enter, store, body.kind, None if item is None else item.target)
         way = skip.way(code, offset, starts_line=frames.starts_line(code, offset))
-    first_line = frames.line_at(code, store.end) or code.co_firstlineno
+    cells = body.code.co_freevars
     own_name = frames.stored_name(code, store.last)
-    if own_name not in body.code.co_freevars or own_name in body.writes:
-        own_name = None
-    unread = scope.unread(code, item.region) if frames.V314 and item is not None else frozenset()
-    return Site(body, enter.offset, way, offset, binding, recipe, first_line, own_name, unread)
+    return Site(
+        body=body,
+        enter=enter.offset,
+        way=way,
+        skip_offset=offset,
+        binding=binding,
+        recipe=recipe,
+        first_line=frames.line_at(code, store.end) or code.co_firstlineno,
+        own_name=own_name if own_name in cells and own_name not in body.writes else None,
+        names=tuple(name for name in cells if name not in scope.CONSTANTS),
+        constants={name: scope.CONSTANTS[name] for name in cells if name in scope.CONSTANTS},
+        is_plain=not (body.takes_first or body.is_async or body.kind is Kind.NAMESPACE),
+        is_nested=enclosing(frame) is not None,
+        unread=scope.unread(code, item.region) if frames.V314 and item is not None else frozenset(),
+    )
 
 
 def _binding(

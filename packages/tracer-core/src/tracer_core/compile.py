@@ -66,10 +66,21 @@ class Body(NamedTuple):
     """From where to where (line, column) there are annotations that are not evaluated."""
 
 
-def compile_block(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, text: Sequence[str]) -> Body:
+def compile_block(
+    block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, text: Sequence[str], line: int = 0
+) -> Body:
     """Return `block`, a part of the code `code`, as code of its own.
 
     Rewrites `block` in place.
+
+    Args:
+        block: The statements.
+        code: The code around them.
+        kind: Where that keeps its names.
+        is_async: Whether the block may await.
+        text: The lines of the file, for errors.
+        line: The line that the block's function begins on, 1-based, that of the `with`. It is not that of the first
+            statement, since for a leading `try` that line would have no instruction but the function's start.
 
     Raises:
         UnsupportedBody: The block leaves itself (`return`, `yield`, `break` ...).
@@ -79,25 +90,23 @@ def compile_block(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: b
     found = Survey(code.co_filename, text, private=private, is_async=is_async, keeps_annotations=is_namespace)
     found.block(block)
     build = _namespace if is_namespace else _function
-    return build(block, code, kind, is_async, found)
+    return build(block, code, kind, is_async, found, line or max(1, block[0].lineno - 1))
 
 
-def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, found: Survey) -> Body:
+def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, found: Survey, line: int) -> Body:
     known = found.bound - found.declared_global if kind is Kind.MODULE else local_names(code)
     nonlocals = sorted(found.bound & known - found.declared_global)
     global_names = sorted(found.bound - known)
     takes_first = found.uses_super and "__class__" in code.co_freevars and code.co_argcount > 0
     qualname = qualified_name(code)
-    # Not the line of the first statement: a leading `try` has no other instruction of its line than the function's start.
-    line = max(1, block[0].lineno - 1)
     # A function that has a variable of its own name: the name is given afterwards.
     name = _BODY if qualname in known else qualname
-    header: list[ast.stmt] = []
+    declarations: list[ast.stmt] = []
     if nonlocals:
-        header.append(ast.Nonlocal(names=nonlocals, **_at(line)))
+        declarations.append(ast.Nonlocal(names=nonlocals, **_at(line)))
     if global_names:
-        header.append(ast.Global(names=global_names, **_at(line)))
-    body = [*header, *block] if header or not _is_docstring(block) else [ast.Pass(**_at(block[0].lineno)), *block]
+        declarations.append(ast.Global(names=global_names, **_at(line)))
+    body = [*declarations, *block] if declarations or not _is_docstring(block) else [ast.Pass(**_at(line)), *block]
     make = ast.AsyncFunctionDef if is_async else ast.FunctionDef
     inner: ast.stmt = _def(make, name, [FIRST] if takes_first else [], body, line)
     private = private_class(code)
@@ -122,11 +131,11 @@ def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool,
     )
 
 
-def _namespace(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, found: Survey) -> Body:
+def _namespace(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, found: Survey, line: int) -> Body:
     qualname = qualified_name(code)
     is_class = qualname != "<module>"
     parent, _, name = qualname.rpartition(".") if is_class else ("", "", "_")
-    inner = _class(name, [ast.Pass(**_at(block[0].lineno)), *block])
+    inner = _class(name, [ast.Pass(**_at(line)), *block])
     if parent:
         inner = _class(parent, [inner])
     known = [name for name in code.co_freevars if not name.startswith(".")]

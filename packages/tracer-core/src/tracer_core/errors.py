@@ -43,8 +43,10 @@ class SaveOutsideTrace(TracerError, ValueError):
 class ExitTracingException(Exception):
     """Leaves a `with` block before anything of it runs. Control flow: `Tracer.__exit__` always takes it."""
 
-    local_trace: Callable[..., Any] | None
-    displaced: Callable[..., Any] | None
+    local_trace: Callable[..., Any] | None = None
+    """What the frame's own trace function was."""
+    tracer: Callable[..., Any] | None = None
+    """What the thread's trace function was."""
 
 
 def place(code: CodeType, line: int) -> str:

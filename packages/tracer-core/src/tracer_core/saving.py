@@ -35,24 +35,20 @@ SHARED_TYPES = frozenset({
 class Scope:
     """The saves of one trace and of the traces inside it."""
 
-    __slots__ = ("bound", "depth", "marks")
+    __slots__ = ("depth", "marks")
 
     def __init__(self, around: Scope | None = None) -> None:
         """Open a scope inside the one `around`, whose marks it shares."""
-        if around is None:
-            self.depth = 1
-            self.marks: dict[int, Any] = {}
-            self.bound: dict[str, Any] = {}
-        else:
-            self.depth = around.depth + 1
-            self.marks = around.marks
-            self.bound = around.bound
+        # A marked object by its address, held so that this stays its own; a name that was unpacked from one by the name.
+        self.marks: dict[int | str, Any] = {} if around is None else around.marks
+        self.depth = 1 if around is None else around.depth + 1
 
     def returns(self, name: str, value: Any, saved_names: Collection[str]) -> bool:
         """Return whether `name`, now bound to `value`, is handed back; `saved_names` are those the block itself saves."""
-        if id(value) in self.marks and (type(value) not in SHARED_TYPES or name in saved_names):
+        marks = self.marks
+        if id(value) in marks and (type(value) not in SHARED_TYPES or name in saved_names):
             return True
-        return name in self.bound and self.bound[name] is value
+        return name in marks and marks[name] is value
 
 
 # Key: none; value: the scope of the trace that runs in this context; lives from the call of a backend to its return.
@@ -121,4 +117,4 @@ def unpacked(saved: Any, **names: Any) -> None:
     """Remember the `names` that `a, b = save(...)` bound, if `saved` is marked."""
     scope = RUNNING.get()
     if scope is not None and id(saved) in scope.marks:
-        scope.bound.update(names)
+        scope.marks.update(names)

@@ -132,7 +132,9 @@ def arm_line(frame: FrameType, offset: int) -> ExitTracingException:
     """
     _refuse_silence(frame)
     signal = ExitTracingException()
-    signal.local_trace = frame.f_trace
+    local_trace = frame.f_trace
+    if local_trace is not None:
+        signal.local_trace = local_trace
     _armed[frame] = offset, signal
     return signal
 
@@ -145,7 +147,9 @@ def arm_instruction(frame: FrameType, offset: int) -> ExitTracingException:
     """
     _refuse_silence(frame)
     signal = ExitTracingException()
-    signal.local_trace = frame.f_trace
+    local_trace = frame.f_trace
+    if local_trace is not None:
+        signal.local_trace = local_trace
     _instruction_lock.acquire()
     _armed[frame] = offset, signal
     tool = _tools["INSTRUCTION"]

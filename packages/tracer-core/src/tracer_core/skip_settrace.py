@@ -42,9 +42,8 @@ def arm_line(frame: FrameType, offset: int, *, opcodes: bool = False) -> ExitTra
     if (tracer is not None or sys.getprofile() is not None) and _is_suspended(tracer):
         raise errors.suspended(frame)
     signal = ExitTracingException()
-    signal.local_trace = frame.f_trace
-    signal.displaced = tracer
     if tracer is not None:
+        signal.tracer, signal.local_trace = tracer, frame.f_trace
         _take_off(tracer, frame)
 
     # A plain function: a callable object costs 1.7 microseconds more (3.11).
@@ -74,8 +73,10 @@ def arm_instruction(frame: FrameType, offset: int) -> ExitTracingException:
 
 def disarm_line(frame: FrameType, signal: ExitTracingException) -> None:
     """Undo arming, whether the signal was raised or not."""
+    tracer = signal.tracer
+    if tracer is None and signal.__traceback__ is not None:
+        return  # the raise has taken both hooks away
     frame.f_trace = signal.local_trace
-    tracer = signal.displaced
     if tracer is not None and _is_foreign(tracer):
         for own in reversed(list(_between(sys._getframe(), frame))):
             tracer(own, "call", None)

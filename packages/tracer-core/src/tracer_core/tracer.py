@@ -156,10 +156,7 @@ class Tracer(Deferrable):
 
     def __enter__(self) -> Any:
         """Capture the block and see to it that Python leaves it before its first statement."""
-        self._arm(sys._getframe(1))
-        return self
-
-    def _arm(self, frame: FrameType) -> None:
+        frame = sys._getframe(1)
         block = self._entry
         if block is None:
             site = self._sites.get((id(frame.f_code), frame.f_lasti))
@@ -167,19 +164,19 @@ class Tracer(Deferrable):
                 self._capture(frame)
                 block = self.block
                 site = block.site
-                frame = block.frame  # type: ignore[assignment]  # just captured
             else:
                 self.block = self._entry = block = Block(site, frame)
-        elif capture.is_entering(frame, block):
-            frame, site = block.frame, block.site  # type: ignore[assignment]  # not left yet
         else:
-            raise errors.not_a_with(frame.f_code, frame.f_lineno)
+            site = block.site
+            if not capture.is_entering(frame, block):
+                raise errors.not_a_with(frame.f_code, frame.f_lineno)
         if site.way is not None:
             try:
-                self._signal = site.way.arm(frame, site.skip_offset)
+                self._signal = site.way.arm(block.frame, site.skip_offset)  # type: ignore[arg-type]  # until the exit
             except errors.TraceSuspended:
                 self._entry = block.frame = None
                 raise
+        return self
 
     def __exit__(
         self,
@@ -201,13 +198,14 @@ class Tracer(Deferrable):
             raise
         finally:
             _RUNNING.reset(token)
-            self._entry = None
-            block.close(self)
+            self._entry = block.frame = None
+            if block.site.own_name is not None:
+                block.close(self)
         return True
 
     def __aenter__(self) -> Awaitable[Any]:
         """Do what `__enter__` does, for `async with`."""
-        self._arm(sys._getframe(1))
+        Tracer.__enter__(self)
         return _Ready(self)
 
     async def __aexit__(
@@ -231,8 +229,9 @@ class Tracer(Deferrable):
             raise
         finally:
             _RUNNING.reset(token)
-            self._entry = None
-            block.close(self)
+            self._entry = block.frame = None
+            if block.site.own_name is not None:
+                block.close(self)
         return True
 
     def _leave(self, error: BaseException | None) -> Block | None:
@@ -252,7 +251,7 @@ class Tracer(Deferrable):
         if signal is not None:
             # The block must not see the signal as an error that is being handled.
             frames.set_handled(signal.__context__)
-            signal.__context__ = signal.__traceback__ = None
+            signal.__traceback__ = None
         return block
 
     # Run
