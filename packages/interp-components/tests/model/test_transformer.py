@@ -85,6 +85,11 @@ def test_an_edited_copy_shares_the_weights(lazy: StandardizedTransformer) -> Non
     assert untouched.all()
 
 
+def test_casting_brings_the_weights(lazy: StandardizedTransformer) -> None:
+    """What is not there cannot be cast."""
+    assert lazy.to(torch.float64).layers[0].self_attn.o_proj.weight.dtype == torch.float64
+
+
 def test_dispatch_brings_the_weights_at_once(gpt2_folder: Path) -> None:
     """Nothing is left on the meta device."""
     assert StandardizedTransformer(gpt2_folder, dispatch=True).device == torch.device("cpu")
@@ -362,6 +367,20 @@ def test_a_model_that_is_not_there_says_where_it_was_looked_for(source: str, fou
     """A folder, a file and a name of the hub are three ways to be wrong."""
     with pytest.raises(LoadError, match=found):
         StandardizedTransformer(source, local_files_only=True)
+
+
+def test_a_model_without_a_tokenizer_has_none(tmp_path: Path) -> None:
+    """It runs on token ids, and says so when it is given text."""
+    assert StandardizedTransformer(standins.save(tmp_path, standins.gpt2(), with_tokenizer=False)).tokenizer is None
+
+
+def test_a_tokenizer_that_cannot_be_read_is_not_taken_for_none(tmp_path: Path) -> None:
+    """A damaged file is an error, with the way to go on."""
+    standins.save(tmp_path, standins.gpt2())
+    (tmp_path / "tokenizer_config.json").write_text("{")
+    model = StandardizedTransformer(tmp_path)
+    with pytest.raises(LoadError, match=r"the tokenizer of .* cannot be loaded.*tokenizer=tokenizer"):
+        model.trace("ab")
 
 
 def test_a_folder_that_is_no_model_says_what_is_in_it(tmp_path: Path) -> None:

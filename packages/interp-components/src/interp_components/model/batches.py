@@ -1,7 +1,7 @@
 """Several invokes, one batch: `with tracer.invoke(a): ...` and `with tracer.invoke(b): ...`.
 
-`join` puts what was made ready for each invoke under one another: rows are padded to the longest, by what each argument
-means, and who has which rows is kept.
+`join` puts what was made ready for each invoke under one another. Rows are padded to the longest, each argument with what
+means nothing to it.
 """
 
 from __future__ import annotations
@@ -40,15 +40,6 @@ def join(parts: Sequence[Prepared], padding: Padding) -> Prepared:
         ones = [torch.ones(shape, dtype=torch.long) for shape in widths]
         joined["attention_mask"] = torch.cat([widen(one, length - one.shape[1], 0, padding.side, 1) for one in ones])
     return Prepared(joined, sum(part.rows for part in parts))
-
-
-def ranges(parts: Sequence[Prepared]) -> list[tuple[int, int]]:
-    """Of each part, its first row and its number of rows."""
-    first, found = 0, []
-    for part in parts:
-        found.append((first, part.rows))
-        first += part.rows
-    return found
 
 
 def _main_argument(parts: Sequence[Prepared]) -> str:

@@ -17,7 +17,7 @@ from interp_components.display import suggestion
 from interp_components.errors import InterpError
 
 _MODEL_FILES = ("config.json", "adapter_config.json")
-_TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json")
+_TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "spiece.model", "vocab.json", "vocab.txt")
 
 
 class LoadError(InterpError, OSError):
@@ -74,15 +74,15 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
-def has_tokenizer_files(source: str) -> bool:
-    """Whether a folder holds a tokenizer; a repository on the hub is not asked."""
-    return any((Path(source) / name).is_file() for name in _TOKENIZER_FILES)
+def is_without_tokenizer(place: str) -> bool:
+    """Whether a folder holds no tokenizer. What a repository on the hub holds is seen when it is loaded."""
+    return Path(place).is_dir() and not any((Path(place) / name).is_file() for name in _TOKENIZER_FILES)
 
 
-def broken_tokenizer(source: str, error: Exception) -> LoadError:
-    """The error for tokenizer files that are there and cannot be read."""
+def broken_tokenizer(place: str, error: Exception) -> LoadError:
+    """The error for a tokenizer that cannot be loaded."""
     return LoadError(
-        f"the tokenizer in {source!r} cannot be loaded: {_first_line(error)}. "
+        f"the tokenizer of {place!r} cannot be loaded: {_first_line(error)}. "
         f"Give another one as StandardizedTransformer(..., tokenizer=tokenizer)"
     )
 

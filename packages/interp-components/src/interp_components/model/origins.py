@@ -118,14 +118,14 @@ class Pretrained:
 
     def tokenizer(self, options: Options) -> PreTrainedTokenizerBase | None:
         """The tokenizer in the same place; None when there is none."""
+        if failures.is_without_tokenizer(self._place):
+            return None
         shared = (*_OF_THE_HUB, "trust_remote_code")
         asked = {name: self.options[name] for name in shared if name in self.options}
         try:
             tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(self._place, **{**asked, **options})
         except (OSError, ValueError) as error:
-            if failures.has_tokenizer_files(self._place):
-                raise failures.broken_tokenizer(self._place, error) from error
-            return None
+            raise failures.broken_tokenizer(self._place, error) from error
         return tokenizer
 
 

@@ -94,6 +94,11 @@ class StandardizedTransformer(Root, Traceable):
                 self._update(self._origin.load())
                 self.is_dispatched = True
 
+    def to(self: Self, *args: Any, **kwargs: Any) -> Self:
+        """Load the weights, and move or cast them, as `nn.Module.to` does."""
+        self.dispatch()
+        return super().to(*args, **kwargs)
+
     # Tokens
 
     @property
