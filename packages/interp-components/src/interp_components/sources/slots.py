@@ -151,8 +151,9 @@ class Guard:
         # Other threads, calls that a block makes itself, inner runs and a backward pass are not this run's forward.
         if getcurrent() is not self._run.main or (self._has_fired and backward_id() != -1):
             return callee(*args, **kwargs)
-        if not self._has_fired:
-            self._fire_first()
+        self._has_fired = True
+        if not self.is_counted:
+            self._count_from_here()
         if self.below is not None and self.below.target is not callee:
             self._follow(callee, self.below)
         self.callee = callee
@@ -181,8 +182,9 @@ class Guard:
         """Bind, or return, the value, telling who asked."""
         if getcurrent() is not self._run.main or (self._has_fired and backward_id() != -1):
             return value
-        if not self._has_fired:
-            self._fire_first()
+        self._has_fired = True
+        if not self.is_counted:
+            self._count_from_here()
         for place in self.inputs:
             served = place.pass_by(((value,), {}))
             value = served.value if type(served) is Skipped else served[0][0]
@@ -195,15 +197,13 @@ class Guard:
         self.ended += 1
         return result
 
-    def _fire_first(self) -> None:
-        self._has_fired = True
-        if not self.is_counted:
-            above = self._slots.above
-            firing = self._run.forwards if above is None else above.begun - 1
-            self.called = self.begun = self.ended = firing
-            self.is_counted = True
-            for place in (*self.callees, *self.inputs, *self.outputs):
-                place.count, place.is_counted = firing, True
+    def _count_from_here(self) -> None:
+        above = self._slots.above
+        firing = self._run.forwards if above is None else above.begun - 1
+        self.called = self.begun = self.ended = firing
+        self.is_counted = True
+        for place in (*self.callees, *self.inputs, *self.outputs):
+            place.count, place.is_counted = firing, True
 
     def _follow(self, callee: Any, below: Slots) -> None:
         """Guard another callee than last time when it runs the function that was drilled, else forget that one."""
