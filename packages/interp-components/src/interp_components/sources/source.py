@@ -114,6 +114,10 @@ class Source:
         """How many operations there are."""
         return len(self.labelled.operations)
 
+    def __bool__(self) -> bool:
+        """True, also without operations: a source is there."""
+        return True
+
     def __contains__(self, name: str) -> bool:
         """Whether an operation is called `name`."""
         return name in self.labelled.places
