@@ -22,6 +22,7 @@ from torch import nn
 from interp_components import display
 from interp_components.errors import SourceNotAvailable
 from interp_components.interleaving import Node, Run, current
+from interp_components.sources.forward import forward_of, is_accelerated, is_running, replace_old_forward
 from interp_components.sources.labelled import Labelled, label
 from interp_components.sources.margin import with_margin
 from interp_components.sources.operation import Operation, gone
@@ -153,7 +154,7 @@ class ModuleSource(Source):
         Raises:
             SourceNotAvailable: The forward has no Python source.
         """
-        return self._label(self._peel(behind_gates(_forward(self._module))))
+        return self._label(self._peel(behind_gates(forward_of(self._module))))
 
     def _peel(self, forward: Any) -> Peeled:
         try:
@@ -195,9 +196,9 @@ class ModuleSource(Source):
         gate = self._output.gate(run)  # with what is around it: the block may go on to ask for that
         if run in self._open:  # the gate has prepared this source
             return self._open[run]
-        if "_hf_hook" in self._module.__dict__ and _is_accelerated(self._module):
-            slots = self._slots_for(_forward(self._module))
-            _replace_old_forward(run, self._module, slots.guarded)
+        if "_hf_hook" in self._module.__dict__ and is_accelerated(self._module):
+            slots = self._slots_for(forward_of(self._module))
+            replace_old_forward(run, self._module, slots.guarded)
         else:
             slots = self._slots_for(gate.forward)
             gate.forward = slots.guarded
@@ -207,7 +208,7 @@ class ModuleSource(Source):
         _guarded[run] += [self]
         self._open[run] = slots
         slots.run = run
-        if run.has_started and _is_running(run, slots.code, self._module):
+        if run.has_started and is_running(run, slots.code, self._module):
             slots.missed = slots.code
         return slots
 
@@ -232,7 +233,7 @@ class ModuleSource(Source):
     def _is_too_late(self, run: Run, missed: CodeType) -> bool:
         """Whether the firing that is asked for belongs to the call that runs without guards."""
         step = current(self.path).step
-        return (step is None or step <= run.forwards) and _is_running(run, missed, self._module)
+        return (step is None or step <= run.forwards) and is_running(run, missed, self._module)
 
     def __reduce__(self) -> Any:
         """Found again on its envoy."""
@@ -276,30 +277,3 @@ class DrilledSource(Source):
 def _close(run: Run) -> None:
     for source in _guarded.pop(run):
         source.close(run)
-
-
-def _is_accelerated(module: nn.Module) -> bool:
-    """Whether accelerate stands in front of the forward, and calls what it keeps as `_old_forward`."""
-    return "_hf_hook" in module.__dict__ and "_old_forward" in module.__dict__
-
-
-def _replace_old_forward(run: Run, module: nn.Module, forward: Any) -> None:
-    attributes = module.__dict__
-    run.on_exit(partial(attributes.__setitem__, "_old_forward", attributes["_old_forward"]))
-    attributes["_old_forward"] = forward
-
-
-def _forward(module: nn.Module) -> Any:
-    """Return the forward that holds the module's operations."""
-    return module.__dict__["_old_forward"] if _is_accelerated(module) else module.forward
-
-
-def _is_running(run: Run, code: CodeType, module: nn.Module) -> bool:
-    """Whether the model is inside the module's forward now, which has the given code."""
-    first = code.co_varnames[0] if code.co_varnames else ""
-    frame = run.main.gr_frame
-    while frame is not None:
-        if frame.f_code is code and frame.f_locals.get(first) is module:
-            return True
-        frame = frame.f_back
-    return False
