@@ -36,6 +36,9 @@ _line_points: dict[int, set[int]] = {}
 # The tool ids in use, by kind of event; taken at the first need, kept for the life of the process.
 _tools: dict[str, int] = {}
 
+# Held while a tool id is taken or a point is added: a thread that finds either is to find it ready.
+_watch_lock = threading.RLock()
+
 # Held from subscribing instruction events until the signal is raised, so that no other thread subscribes in between.
 _instruction_lock = threading.RLock()
 
@@ -82,18 +85,19 @@ def _tool(kind: str) -> int | None:
 
 def watch(code: CodeType, offset: int, *, starts_line: bool) -> bool:
     """Prepare `code` for being left at `offset`; return False when no tool id is free."""
-    line_tool = _tool("LINE")
-    if line_tool is None:
-        return False
-    if not starts_line:
-        return _tool("INSTRUCTION") is not None
-    points = _line_points.setdefault(id(code), set())
-    points.add(offset)
-    if len(points) == 1:
-        _monitoring.set_local_events(line_tool, code, _monitoring.events.LINE)
-    else:
-        # The line may have answered DISABLE before. Off and on again would leave a gap for other threads.
-        _monitoring.restart_events()
+    with _watch_lock:
+        line_tool = _tool("LINE")
+        if line_tool is None:
+            return False
+        if not starts_line:
+            return _tool("INSTRUCTION") is not None
+        points = _line_points.setdefault(id(code), set())
+        points.add(offset)
+        if len(points) == 1:
+            _monitoring.set_local_events(line_tool, code, _monitoring.events.LINE)
+        else:
+            # The line may have answered DISABLE before. Off and on again would leave a gap for other threads.
+            _monitoring.restart_events()
     return True
 
 
