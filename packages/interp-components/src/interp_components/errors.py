@@ -71,6 +71,10 @@ class CacheError(InterpError, ValueError):
     """A cache was declared too late, or asked for what it does not hold."""
 
 
+class GradientError(InterpError, RuntimeError):
+    """A gradient was asked for that there is none of, or that the backward pass had passed already."""
+
+
 class InternalError(InterpError, AssertionError):
     """Our own doubt, not a mistake of the user: the message asks to report it."""
 
@@ -114,6 +118,7 @@ __all__ = [
     "BarrierError",
     "BatchError",
     "CacheError",
+    "GradientError",
     "InternalError",
     "InterpError",
     "NestedRunError",

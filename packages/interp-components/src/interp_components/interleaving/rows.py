@@ -44,11 +44,17 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows `start` to `start + size` of a batch."""
+    """The rows `start` to `start + size` of a batch.
+
+    Attributes:
+        views: what was served of tensors that require a gradient, by identity, and the tensor of the whole batch, which is
+            the one that the model goes on with.
+    """
 
     start: int
     size: int
     batch: Batch
+    views: dict[int, tuple[torch.Tensor, torch.Tensor]] = field(default_factory=dict)
 
     def narrow(self, value: Any) -> Any:
         """The block's part of `value`: views of its tensors, in containers of the same types."""
@@ -56,7 +62,16 @@ class Rows:
 
     def _narrow(self, tensor: torch.Tensor) -> torch.Tensor:
         each = self.batch.per_row(tensor)
-        return tensor if each is None else tensor.narrow(0, self.start * each, self.size * each)
+        if each is None:
+            return tensor
+        view = tensor.narrow(0, self.start * each, self.size * each)
+        if view.requires_grad:
+            self.views[id(view)] = view, tensor
+        return view
+
+    def whole_of(self, view: torch.Tensor) -> torch.Tensor | None:
+        """The tensor of the whole batch that `view` was served of; None when it is no such view."""
+        return self.views[id(view)][1] if id(view) in self.views else None
 
     def widen(self, whole: Any, part: Any, path: str) -> Any:
         """`whole` with the block's rows replaced by `part`; tensors that are not laid out by rows are replaced whole.

@@ -23,11 +23,12 @@ from interp_components.errors import (
     StopRun,
 )
 from interp_components.interleaving import RESULT, Batch, Receipt, Request, Rows, Run, Worker, current
+from interp_components.tracing import backward
 from interp_components.tracing.barriers import Barrier
 from interp_components.tracing.caches import Cache, Recorder, conversion
 from interp_components.tracing.calls import NO_CALL, Call
 from interp_components.tracing.steps import Loop, Steps
-from tracer_core import Backend, Tracer, mark
+from tracer_core import Backend, Block, Tracer, mark
 
 if TYPE_CHECKING:
     from interp_components.tracing.traceable import Traceable
@@ -76,7 +77,7 @@ class Trace(Tracer):
             self.block.replace_code(code)
         try:
             if self._call.has_input:
-                self._interleave(self._call, [Worker(self.block.run)], None)
+                self._interleave(self._call, [self.block], [Worker(self.block.run)], None)
             else:
                 self.block.run()
                 self._run_invokes()
@@ -96,30 +97,24 @@ class Trace(Tracer):
         call = calls[0] if len(calls) == 1 else model._batch(calls)
         options = [self._call.kwargs, *(invoke.call.kwargs for invoke in invokes if not invoke.call.has_input)]
         more = {name: value for each in options for name, value in each.items()}
-        self._interleave(Call(call.args, {**call.kwargs, **more}), *self._workers(invokes, calls))
+        blocks = [invoke.block for invoke in invokes]
+        self._interleave(Call(call.args, {**call.kwargs, **more}), blocks, *_workers(invokes, calls))
 
-    def _workers(self, invokes: Sequence[Invoke], calls: Sequence[Call]) -> tuple[list[Worker], Batch | None]:
-        """A worker for each invoke; with rows of its own when there is more than one input."""
-        if len(calls) == 1:
-            return [Worker(invoke.block.run) for invoke in invokes], None
-        batch = Batch(sum(call.rows for call in calls))
-        workers, start = [], 0
-        for invoke in invokes:
-            size = invoke.call.rows
-            workers.append(Worker(invoke.block.run, Rows(start, size, batch) if size else None))
-            start += size
-        return workers, batch
-
-    def _interleave(self, call: Call, workers: list[Worker], batch: Batch | None) -> None:
+    def _interleave(self, call: Call, blocks: list[Block], workers: list[Worker], batch: Batch | None) -> None:
         model, function = self._model, self._function
         assert model is not None
         if model._edits:
+            blocks = [*model._edits, *blocks]
             workers = [*(Worker(edit.run) for edit in model._edits), *workers]
         run = self._run = Run(model._input, workers, batch, self._is_single)
         for recorder in self._recorders:
             recorder.install(run, None)
         try:
-            run.execute(function, *call.args, **call.kwargs)
+            if backward.is_named(blocks):
+                with backward.understood():
+                    run.execute(function, *call.args, **call.kwargs)
+            else:
+                run.execute(function, *call.args, **call.kwargs)
         finally:
             self._steps = run.forwards
         if run.edits:
@@ -239,6 +234,19 @@ class Invoke(Tracer):
         trace, self._trace = self._trace, None
         assert trace is not None
         trace._invokes.append(self)
+
+
+def _workers(invokes: Sequence[Invoke], calls: Sequence[Call]) -> tuple[list[Worker], Batch | None]:
+    """A worker for each invoke; with rows of its own when there is more than one input."""
+    if len(calls) == 1:
+        return [Worker(invoke.block.run) for invoke in invokes], None
+    batch = Batch(sum(call.rows for call in calls))
+    workers, start = [], 0
+    for invoke in invokes:
+        size = invoke.call.rows
+        workers.append(Worker(invoke.block.run, Rows(start, size, batch) if size else None))
+        start += size
+    return workers, batch
 
 
 def _gone(*args: Any, **kwargs: Any) -> Any:
