@@ -107,10 +107,13 @@ class Block:
         cells = scope.cells(binding.code.co_freevars, frame, shared)
         function = FunctionType(binding.code, self._globals, None, None, tuple(cells.values()))
         if binding.kind is Kind.NAMESPACE:
-            run_in(function, frame.f_locals)
-            return
-        function(frame.f_locals[frame.f_code.co_varnames[0]]) if binding.takes_first else function()
-        frames.write_locals(frame, {name: cells[name].cell_contents for name in binding.writes if name not in shared})
+            namespace = dict(frame.f_locals)  # that of a class gets names of its own
+            run_in(function, namespace)
+            bound = {name: namespace[name] for name in binding.writes}
+        else:
+            function(frame.f_locals[frame.f_code.co_varnames[0]]) if binding.takes_first else function()
+            bound = {name: cells[name].cell_contents for name in binding.writes if name not in shared}
+        frames.write_locals(frame, bound)
 
     def bound(self) -> dict[str, Any]:
         """Return the names that the block binds and that are bound now, with their values."""

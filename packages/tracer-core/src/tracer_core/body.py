@@ -47,6 +47,7 @@ class Survey:
         self, filename: str, lines: Sequence[str], *, private: str | None, is_async: bool, keeps_annotations: bool
     ) -> None:
         self.bound: set[str] = set()
+        self.bound_inside: set[str] = set()
         self.declared_global: set[str] = set()
         self.saved_names: set[str] = set()
         self.uses_super = False
@@ -262,6 +263,11 @@ class Survey:
         if level is _Level.BLOCK:
             self.declared_global.update(map(self.mangled, node.names))
 
+    def _nonlocal(self, node: ast.Nonlocal, level: _Level, in_loop: bool) -> None:
+        """A function in the block binds names of a function around it; of which one, the caller's variables tell."""
+        if level is _Level.NESTED:
+            self.bound_inside.update(map(self.mangled, node.names))
+
     # What a block may not do
 
     def _return(self, node: ast.AST, level: _Level, in_loop: bool) -> None:
@@ -323,6 +329,7 @@ _HANDLERS: dict[type[ast.AST], _Handler] = {
     ast.MatchStar: Survey._capture_pattern,
     ast.MatchMapping: Survey._mapping_pattern,
     ast.Global: Survey._global,
+    ast.Nonlocal: Survey._nonlocal,
     ast.Return: Survey._return,
     ast.Yield: Survey._yield,
     ast.YieldFrom: Survey._yield,

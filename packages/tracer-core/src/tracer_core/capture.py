@@ -224,8 +224,8 @@ def _site(
     store = frames.target_store(code.co_code, enter.after)
     offset, binding, way = store.end, None, None
     if has_work:
-        if not frames.is_covered(code, enter.after, store.end):
-            offset = store.last
+        if store.has_branches or not frames.is_covered(code, enter.after, store.end):
+            offset = enter.after
             binding = _binding(code, enter, store, body.kind, None if item is None else item.target)
         way = skip.way(code, offset, starts_line=frames.starts_line(code, offset))
     cells = body.code.co_freevars

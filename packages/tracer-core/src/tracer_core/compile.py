@@ -95,7 +95,7 @@ def compile_block(
 
 def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, found: Survey, line: int) -> Body:
     known = found.bound - found.declared_global if kind is Kind.MODULE else local_names(code)
-    nonlocals = sorted(found.bound & known - found.declared_global)
+    nonlocals = sorted((found.bound | found.bound_inside) & known - found.declared_global)
     global_names = sorted(found.bound - known)
     takes_first = found.uses_super and "__class__" in code.co_freevars and code.co_argcount > 0
     qualname = qualified_name(code)
@@ -116,7 +116,7 @@ def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool,
     made = _find(compiled, name)
     if name != qualname:
         made = _renamed(made, name, qualname)
-    if kind is Kind.MODULE:
+    if qualname == "<module>":
         made = _renamed(made, f"{qualname}.<locals>.", "")
     made = made.replace(co_name=code.co_name)
     return Body(
@@ -145,6 +145,8 @@ def _namespace(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool
     body = _find(_find(compiled, parent) if parent else compiled, name)
     if not is_class:
         body = _renamed(body, "_.", "")
+        if frames.V311:
+            body = body.replace(co_qualname=qualname)  # type: ignore[call-arg]  # 3.10 has no such field
     body = body.replace(co_name=code.co_name)
     writes = tuple(sorted(found.bound - found.declared_global))
     return Body(body, kind, writes, frozenset(found.saved_names), False, is_async, frozenset(found.rewritten))

@@ -31,10 +31,10 @@ _SENTINEL = -1
 _SYNC_ENTER = _OP.get("BEFORE_WITH", _OP.get("SETUP_WITH", _SENTINEL))
 _ASYNC_ENTER = _OP.get("BEFORE_ASYNC_WITH", _SENTINEL)
 _LOAD_SPECIAL = _OP.get("LOAD_SPECIAL", _SENTINEL) if V314 else _SENTINEL
-_NOP = _OP["NOP"]
 _CALL = _OP.get("CALL", _SENTINEL)
 _JUMP_FORWARD = _OP["JUMP_FORWARD"]
 _JUMP_ABSOLUTE = _OP.get("JUMP_ABSOLUTE", _SENTINEL)
+_JUMPS = frozenset(dis.hasjrel).union(dis.hasjabs)
 _STORE_AND_LOAD = _OP.get("STORE_FAST_LOAD_FAST", _SENTINEL) if V313 else _SENTINEL
 _ASYNC_LANDING = frozenset(_OP[name] for name in ("SETUP_ASYNC_WITH", "END_SEND") if name in _OP)
 _SEND = _OP.get("SEND", _SENTINEL)
@@ -129,6 +129,8 @@ class TargetStore(NamedTuple):
 
     last: int
     end: int
+    has_branches: bool
+    """Whether it jumps; each branch may then have a copy of its end, and of a body that only raises."""
 
 
 def target_store(raw: bytes, start: int) -> TargetStore:
@@ -137,12 +139,13 @@ def target_store(raw: bytes, start: int) -> TargetStore:
     Follows one path through conditional expressions in the target (`as table[a if b else c]`); all of them meet before
     the store. A superinstruction that stores the target and loads for the body counts as part of the store.
     """
-    depth, position = 1, start
+    depth, position, has_branches = 1, start, False
     while True:
         offset, following, opcode, arg = next(instructions(raw, position))
         depth += dis.stack_effect(opcode, arg if opcode >= dis.HAVE_ARGUMENT else None, jump=False)
         if depth <= 0 or (depth == 1 and opcode == _STORE_AND_LOAD):
-            return TargetStore(offset, following)
+            return TargetStore(offset, following, has_branches)
+        has_branches = has_branches or opcode in _JUMPS
         position = following
         if opcode == _JUMP_ABSOLUTE:
             position = 2 * arg
@@ -161,7 +164,12 @@ class Handler(NamedTuple):
 
 
 def exception_table(code: CodeType) -> list[Handler]:
-    """Return the exception table of `code` (3.11+), in order.
+    """Return the exception table of `code` (3.11+), in order."""
+    return list(_handlers(code))
+
+
+def _handlers(code: CodeType) -> Iterator[Handler]:
+    """Yield the entries of the exception table of `code` (3.11+), in order.
 
     Source: Objects/exception_handling_notes.txt in CPython.
     """
@@ -175,28 +183,29 @@ def exception_table(code: CodeType) -> list[Handler]:
             value = value << 6 | byte & 63
         return value
 
-    entries: list[Handler] = []
     while True:
         try:
             start = varint() * 2
         except StopIteration:
-            return entries
+            return
         end = start + varint() * 2
         target = varint() * 2
         depth = varint()
-        entries.append(Handler(start, end, target, depth >> 1, bool(depth & 1)))
+        yield Handler(start, end, target, depth >> 1, bool(depth & 1))
 
 
 def is_covered(code: CodeType, after_enter: int, offset: int) -> bool:
     """Return whether an exception raised at `offset` reaches the `__exit__` of the manager entered before `after_enter`.
 
-    A body that begins with `try`, or does nothing, begins with a NOP that the table leaves out; any other beginning is
-    covered. 3.10 has blocks instead of a table, and they cover it.
+    A body that begins with `try` begins with a NOP that the table leaves out, and a body without any instruction, such as
+    a bare annotation, with the call of `__exit__`. 3.10 has blocks instead of a table, and they cover it.
     """
-    if not V311 or code.co_code[offset] != _NOP:
+    if not V311:
         return True
     handler = None
-    for entry in exception_table(code):
+    for entry in _handlers(code):
+        if entry.start > offset:
+            break
         if entry.start <= after_enter < entry.end:
             handler = entry.target
         if entry.start <= offset < entry.end:

@@ -208,14 +208,17 @@ class Tracer(Deferrable):
         Tracer.__enter__(self)
         return _Ready(self)
 
-    async def __aexit__(
+    def __aexit__(
         self,
         exc_type: type[BaseException] | None,
         exc_value: BaseException | None,
         exc_traceback: TracebackType | None,
-    ) -> bool:
+    ) -> Awaitable[bool]:
         """Do what `__exit__` does, and await what the backend returns."""
-        block = self._leave(exc_value)
+        # Not in a coroutine of ours: that has an error being handled of its own, beside the signal of the caller's.
+        return self._exit_async(self._leave(exc_value))
+
+    async def _exit_async(self, block: Block | None) -> bool:
         if block is None:
             return False
         token = _RUNNING.set(saving.Scope(_RUNNING.get()))
