@@ -21,6 +21,8 @@ _Entry: TypeAlias = "tuple[int | None, int, Hashable, Position]"
 
 _Pair: TypeAlias = "tuple[int | None, int, str]"
 
+_OPTIMIZED = 1  # CO_OPTIMIZED: a function, whose names are variables of its own
+
 _IGNORED, _LOAD, _STORE, _DELETE, _NAMED, _CONSTANT, _INTEGER, _PAIR, _PREFIX, _PLAIN = range(10)
 
 
@@ -164,7 +166,12 @@ def _entries(
         if kind <= _DELETE:
             row = names if opcode in _IN_NAMES else slots.cells if opcode in _CELLS else slots.fast
             name = row[arg >> _SHIFTS[opcode]]
-            if not (name in _SYNTHETIC or name[0] == "." or (opcode in _FAST and name in slots.closed)):
+            if name in _SYNTHETIC or name[0] == "." or (opcode in _FAST and name in slots.closed):
+                continue
+            if opcode in _FAST and not code.co_flags & _OPTIMIZED and name in names:
+                # A comprehension inlined into a module puts names back, also that of a walrus, which it never moved.
+                pairs.add((line, kind, name))
+            else:
                 found.add((line, kind, name, position))
         elif kind == _CONSTANT:
             constant = code.co_consts[arg]
