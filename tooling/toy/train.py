@@ -2,7 +2,8 @@
 
 Two stages, as a mixture from the start learns neither circuit in this time. First repeats of random tokens, over few
 different tokens and then over all, until previous-token and induction heads have formed. Then half prose, and repeats
-and sentences in the rest. About twenty minutes of one core.
+and sentences in the rest. About twenty minutes of one core. Each stage starts from what is stored, so that it can be repeated
+alone: `--stage 2` goes on with the model in the folder.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from measure import induction_accuracy
+from measure import induction_accuracy, stored
 from muon import Muon
 from novels import novels
 from rows import Rows, join, packed, prose, repeats
@@ -35,12 +36,11 @@ RATES = (0.01, 0.001)
 class Course:
     """A model in training, and what it is trained with."""
 
-    def __init__(self, seed: int) -> None:
-        """A fresh GPT-2 of four layers of four heads."""
-        torch.manual_seed(seed)
+    def __init__(self, model: GPT2LMHeadModel, seed: int) -> None:
+        """Begin with a model that knows nothing, or what it learned in the stage before."""
         self.generator = torch.Generator().manual_seed(seed)
         self.chance = random.Random(seed)
-        self.model = GPT2LMHeadModel(config())
+        self.model = model
         inside = {weight for weight in self.model.transformer.h.parameters() if weight.ndim == 2}
         others = [weight for weight in self.model.parameters() if weight not in inside]
         self.muon = Muon(inside)
@@ -71,7 +71,7 @@ class Course:
 
 
 def config() -> GPT2Config:
-    """GPT-2, small."""
+    """Four layers of four heads."""
     # Any: the types of the arguments of a config are those of its fields.
     shape: dict[str, Any] = {"n_embd": 128, "n_layer": 4, "n_head": 4, "n_positions": LENGTH, "vocab_size": SIZE}
     ends: dict[str, Any] = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
@@ -117,19 +117,24 @@ def main() -> None:
     """Read the command line, train, and write the model."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("novels", type=Path, help="Rdata.rdb of the R package janeaustenr")
-    parser.add_argument("folder", type=Path, help="where the model is written, every hundred steps")
-    parser.add_argument("--steps", type=int, default=1200, help="steps of the second stage")
+    parser.add_argument("folder", type=Path, help="where the model is written, every fifty steps")
+    parser.add_argument("--stage", type=int, choices=(1, 2), help="one stage alone")
+    parser.add_argument("--steps", type=int, default=800, help="steps of the second stage")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     text = novels(asked.novels)
     tokenizer = vocabulary(text)
     tokens = torch.tensor([token for novel in tokenizer.encode_batch(text) for token in novel.ids])
     print(f"{len(tokens)} tokens of prose", flush=True)
-    course = Course(asked.seed)
-    learn_to_repeat(course)
-    store(course.model, tokenizer, asked.folder)
-    learn_to_read(course, tokenizer, tokens, asked.steps, asked.folder)
-    store(course.model, tokenizer, asked.folder)
+    if asked.stage != 2:
+        torch.manual_seed(asked.seed)
+        course = Course(GPT2LMHeadModel(config()), asked.seed)
+        learn_to_repeat(course)
+        store(course.model, tokenizer, asked.folder)
+    if asked.stage != 1:
+        course = Course(stored(asked.folder)[0], asked.seed + 1)
+        learn_to_read(course, tokenizer, tokens, asked.steps, asked.folder)
+        store(course.model, tokenizer, asked.folder)
 
 
 if __name__ == "__main__":
