@@ -1,6 +1,7 @@
 """Leaving a block without disturbing whoever else listens to Python's events."""
 
 import bdb
+import contextlib
 import cProfile
 import sys
 import threading
@@ -58,6 +59,17 @@ def test_all_tool_ids_can_be_taken(monkeypatch):
             sys.monitoring.free_tool_id(number)
 
 
+@contextlib.contextmanager
+def listening(tracer, setter=sys.settrace, getter=sys.gettrace):
+    """Set a trace function, or a profile function, and put back what was there."""
+    before = getter()
+    setter(tracer)
+    try:
+        yield
+    finally:
+        setter(before)
+
+
 def observe(function):
     """Return the lines of this file that a debugger-like tracer sees while `function` runs."""
     lines = []
@@ -69,11 +81,8 @@ def observe(function):
             lines.append(frame.f_lineno - traced.__code__.co_firstlineno)
         return trace
 
-    sys.settrace(trace)
-    try:
+    with listening(trace):
         function()
-    finally:
-        sys.settrace(None)
     return lines
 
 
@@ -106,12 +115,9 @@ def test_a_foreign_tracer_is_put_back(fixture, request):
     if fixture:
         request.getfixturevalue(fixture)
     foreign = Foreign()
-    sys.settrace(foreign)
-    try:
+    with listening(foreign):
         result = traced()
         left = sys.gettrace()
-    finally:
-        sys.settrace(None)
 
     assert result == [1, 2]
     assert left is foreign
@@ -132,11 +138,8 @@ def test_the_trace_function_of_the_frame_is_as_before():
         seen.append(sys._getframe().f_trace)
         return kept
 
-    sys.settrace(lambda frame, event, argument: local if frame.f_code is body.__code__ else None)
-    try:
+    with listening(lambda frame, event, argument: local if frame.f_code is body.__code__ else None):
         body()
-    finally:
-        sys.settrace(None)
 
     assert seen == [local, local]
 
@@ -153,10 +156,9 @@ def test_a_breakpoint_after_a_block_is_hit():
     debugger = Debugger()
     last = traced.__code__.co_firstlineno + 5
     debugger.set_break(__file__, last)
-    try:
+    with listening(None):
         debugger.runcall(traced)
-    finally:
-        debugger.clear_all_breaks()
+    debugger.clear_all_breaks()
 
     assert last in stops
 
@@ -185,11 +187,8 @@ def test_a_block_inside_a_trace_function_is_refused(fixture, request):
     def called():
         return 1
 
-    sys.settrace(trace)
-    try:
+    with listening(trace):
         called()
-    finally:
-        sys.settrace(None)
 
     assert "callback" in str(caught[0])
 
@@ -210,11 +209,8 @@ def test_a_block_inside_a_profile_function_is_refused(fixture, request):
     def called():
         return 1
 
-    sys.setprofile(profile)
-    try:
+    with listening(profile, sys.setprofile, sys.getprofile):
         called()
-    finally:
-        sys.setprofile(None)
 
     assert len(caught) == 1
 
@@ -246,7 +242,7 @@ def test_threads_do_not_disturb_one_another():
     results = []
 
     def work():
-        results.extend(traced() for _ in range(200))  # noqa: PERF401  # other threads append between two of these
+        results.extend(traced() for _ in range(200))  # other threads append between two of these
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

@@ -854,3 +854,45 @@ def test_the_signal_is_never_seen():
         seen.append(signal)
 
     assert seen == []
+
+
+def test_a_block_that_reads_an_unpacked_target_can_run_again():
+    """A name that is part of a target is not the tracer."""
+    tracers = []
+
+    class Pair(Tracer):
+        def __enter__(self):
+            tracers.append(super().__enter__())
+            return "one", "two"
+
+    with Pair(Idle()) as (first, second):
+        found = [first, second]
+
+    tracers[0].block.run()
+
+    assert tracers[0].block.bound() == {"found": ["one", "two"]}
+
+
+def test_a_block_that_reads_its_tracer_can_run_again():
+    """The block lets go of its tracer at the end, and finds it again when it runs."""
+    with Tracer(Idle()) as tracer:
+        found = [tracer]
+
+    tracer.block.run()
+
+    assert tracer.block.bound() == {"found": [tracer]}
+
+
+def test_execute_can_run_other_code():
+    """`execute` takes code with the same free variables."""
+    changed = []
+
+    class Replacing(InPlaceBackend):
+        def __call__(self, tracer):
+            code = tracer.info.code
+            tracer.execute(code.replace(co_consts=tuple(7 if value == 3000 else value for value in code.co_consts)))
+
+    with Tracer(Replacing()):
+        changed = save([3000])
+
+    assert changed == [7]

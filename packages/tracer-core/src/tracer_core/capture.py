@@ -229,7 +229,7 @@ def _site(
             binding = _binding(code, enter, store, body.kind, None if item is None else item.target)
         way = skip.way(code, offset, starts_line=frames.starts_line(code, offset))
     cells = body.code.co_freevars
-    own_name = frames.stored_name(code, store.last)
+    own_name = frames.stored_name(code, store.last) if store.last == enter.after else None
     return Site(
         body=body,
         enter=enter.offset,
@@ -254,7 +254,7 @@ def _binding(
     if frames.discards(code, store.last):
         return None
     if target is None:
-        name = frames.stored_name(code, store.last)
+        name = frames.stored_name(code, store.last) if store.last == enter.after else None
         if name is None:
             raise errors.no_source(
                 code,

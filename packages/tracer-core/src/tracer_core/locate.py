@@ -82,6 +82,7 @@ class Place(NamedTuple):
     span: Span | None
     code: CodeType
     enter: int
+    is_async: bool
 
     @property
     def before(self) -> tuple[int, int] | None:
@@ -104,7 +105,7 @@ def place(code: CodeType, enter: frames.Enter) -> Place:
     on 3.11 and early 3.12; 3.10 knows the line only.
     """
     where = frames.position(code, enter.offset)
-    return Place(where[0] or code.co_firstlineno, span(where), code, enter.offset)
+    return Place(where[0] or code.co_firstlineno, span(where), code, enter.offset, enter.is_async)
 
 
 def span(position: Position) -> Span | None:
@@ -146,7 +147,8 @@ def on_line(source: str, line: int) -> With | None:
 
 def match(node: ast.AST, where: Place) -> Item | None:
     """Return the item of `node` that is entered at `where`, or None if `node` is another statement."""
-    if not isinstance(node, (ast.With, ast.AsyncWith)):
+    # By its exact kind: `async` on a line of its own leaves a line that looks like the other.
+    if not isinstance(node, ast.AsyncWith if where.is_async else ast.With):
         return None
     if where.span is None:
         return Item(node, _by_rank(node, where)) if node.lineno == where.line else None

@@ -41,7 +41,7 @@ class Scope:
         """Open a scope inside the one `around`, whose marks it shares."""
         # A marked object by its address, held so that this stays its own; a name that was unpacked from one by the name.
         self.marks: dict[int | str, Any] = {} if around is None else around.marks
-        self.depth = 1 if around is None else around.depth + 1
+        self.depth: int = 1 if around is None else around.depth + 1
 
     def returns(self, name: str, value: Any, saved_names: Collection[str]) -> bool:
         """Return whether `name`, now bound to `value`, is handed back; `saved_names` are those the block itself saves."""

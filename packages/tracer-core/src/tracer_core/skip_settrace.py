@@ -13,7 +13,6 @@ raises. What was there before decides what to do about that:
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
@@ -25,11 +24,15 @@ def _nothing(frame: FrameType, event: str, argument: Any) -> None:
     """Trace nothing."""
 
 
-def _between(inner: FrameType | None, outer: FrameType) -> Iterator[FrameType]:
-    """Yield the frames from `inner` outwards, up to `outer` and without it."""
-    while inner is not None and inner is not outer:
-        yield inner
+def _own_frames(outer: FrameType) -> list[FrameType]:
+    """Return the frames from `outer`, without it, inwards to the caller."""
+    found: list[FrameType] = []
+    inner = sys._getframe(1)
+    while inner is not outer and inner.f_back is not None:
+        found.append(inner)
         inner = inner.f_back
+    found.reverse()
+    return found
 
 
 def arm_line(frame: FrameType, offset: int, *, opcodes: bool = False) -> ExitTracingException:
@@ -78,8 +81,10 @@ def disarm_line(frame: FrameType, signal: ExitTracingException) -> None:
         return  # the raise has taken both hooks away
     frame.f_trace = signal.local_trace
     if tracer is not None and _is_foreign(tracer):
-        for own in reversed(list(_between(sys._getframe(), frame))):
-            tracer(own, "call", None)
+        own = _own_frames(frame)
+        # In this frame, since from the first call on the tracer hears every return; emptied, since the list is part of it.
+        while own:
+            tracer(own.pop(0), "call", None)
     sys.settrace(tracer)
 
 
@@ -98,9 +103,10 @@ def _take_off(tracer: Any, frame: FrameType) -> None:
     """Make a foreign `tracer` believe that our frames have returned."""
     if _is_foreign(tracer):
         sys.settrace(None)
-        for own in _between(sys._getframe(), frame):
-            own.f_trace = None
-            tracer(own, "return", None)
+        own = _own_frames(frame)
+        while own:
+            own[-1].f_trace = None
+            tracer(own.pop(), "return", None)
 
 
 def _probe() -> None:
