@@ -1,26 +1,25 @@
 """`model.transformer.h[0].attn`: the mirror of one module, by which a block reads and edits it.
 
-An envoy is made when it is first asked for, and then found as a plain attribute. A name is looked for among the envoy's
-own values, then the children, then the aliases, then on the module itself. Nothing is written on modules.
+Its values are here: what the module takes and returns, its operations, its copies. How envoys find one another is said
+in `branch`.
 """
 
 from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar, TypeVar, cast, overload
+from typing import Any, ClassVar, TypeVar, cast
 
 import torch
 from torch import nn
 
-from interp_components import display
 from interp_components.envoys.aliases import Aliases, Rename
+from interp_components.envoys.branch import Branch, reserved_names
 from interp_components.envoys.classes import EnvoyClasses, EnvoyMap
 from interp_components.envoys.listing import listing
 from interp_components.envoys.tree import Tree
-from interp_components.errors import InterpError
 from interp_components.interleaving import End, Location, Node, Run, current
 from interp_components.properties import selection
 from interp_components.sources import ModuleSource
@@ -28,7 +27,7 @@ from interp_components.sources import ModuleSource
 Self = TypeVar("Self", bound="Envoy")
 
 
-class Envoy:
+class Envoy(Branch):
     """The mirror of a module, and of all modules in it.
 
     Args:
@@ -44,9 +43,6 @@ class Envoy:
     """
 
     sourced: ClassVar[bool] = False
-
-    _module: nn.Module
-    path: str
 
     def __init__(
         self, module: nn.Module, path: str = "model", rename: Rename | None = None, envoys: EnvoyMap | None = None
@@ -82,27 +78,6 @@ class Envoy:
         """Called when the envoy stands in its tree, and again when its module was exchanged; for subclasses."""
         if self.sourced:
             self._output.preparations = (partial(_prepare_source, weakref.ref(self)),)
-
-    # Where it stands
-
-    @property
-    def root(self) -> Envoy:
-        """The envoy at the top of the tree."""
-        root = self._root()
-        if root is None:
-            raise InterpError(
-                f"the model that {self.path} belongs to is gone: envoys do not keep it alive. Keep the model in a name."
-            )
-        return root
-
-    @property
-    def parent(self) -> Envoy | None:
-        """The envoy of the module around this one; None for the root."""
-        return None if self._parent is None else self._parent()
-
-    @property
-    def _tree(self) -> Tree:
-        return self.root._own_tree
 
     def location(self, end: End) -> Location:
         """The place the model passes before or after the module."""
@@ -175,126 +150,6 @@ class Envoy:
             return current(f"{self.path}(hook=True)").watched(lambda: self._module(*args, **kwargs))
         return self._module(*args, **kwargs)
 
-    # Children
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "_module" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        module = self._module_called(name)
-        if module is not None:
-            envoy = self.__dict__[name] = self._envoy_of(module)
-            return envoy
-        try:
-            return getattr(self._module, name)
-        except AttributeError:
-            raise AttributeError(self._no_such(name)) from None
-
-    def _no_such(self, name: str) -> str:
-        known = [
-            *self._module._modules,
-            *self._tree.aliases.on(self._module),
-            *(n for n in dir(type(self)) if n[0] != "_"),
-        ]
-        return f"{self.path}: {type(self._module).__name__!r} object (nor its module) has attribute {name!r}{display.suggestion(name, known)}"
-
-    def _module_called(self, name: str) -> nn.Module | None:
-        if name.startswith("E_") and name[2:] in reserved_names(type(self)):
-            name = name[2:]
-        return self._module._modules.get(name) or self._tree.aliases.on(self._module).get(name)
-
-    def _child(self, name: str) -> Envoy:
-        """The envoy of the child or alias `name`."""
-        module = self._module_called(name)
-        if module is None:
-            known = [*self._module._modules, *self._tree.aliases.on(self._module)]
-            raise AttributeError(f"{self.path!r} has no module {name!r}{display.suggestion(name, known)}")
-        return self._envoy_of(module)
-
-    def _envoy_of(self, module: nn.Module) -> Envoy:
-        root = self.root
-        tree = root._own_tree
-        envoy = root if module is root._module else tree.envoys.get(module)
-        if envoy is None:
-            envoy = tree.envoys[module] = self._make(root, module)
-        return envoy
-
-    def _make(self, root: Envoy, module: nn.Module) -> Envoy:
-        """The envoy of a module below, made with the envoys on the way to it."""
-        tree = root._own_tree
-        if module not in tree.paths:  # put there since the tree was walked
-            name = next(name for name, child in self._module._modules.items() if child is module)
-            tree.add(module, f"{self.path}.{name}", self._module)
-        path = tree.paths[module]
-        holder = tree.holders[module][0]
-        parent = self._envoy_of(holder)
-        spellings = [*parent._spellings(), (path.rpartition(".")[2], *tree.aliases.of(module))]
-        envoy_class = tree.classes.choose(module, spellings)
-        envoy = envoy_class.__new__(envoy_class)
-        envoy._mount(module, path, root, parent)
-        return envoy
-
-    def _spellings(self) -> list[tuple[str, ...]]:
-        """For each component of the path below the root, its name and its aliases."""
-        parent = self.parent
-        if parent is None:
-            return []
-        return [*parent._spellings(), (self.path.rpartition(".")[2], *self._tree.aliases.of(self._module))]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Put a module under this one, on the module too; anything else is set on the envoy."""
-        if isinstance(value, nn.Module) and name != "_module":
-            setattr(self._module, name, value)
-            self.__dict__.pop(name, None)
-            self._tree.add(value, f"{self.path}.{name}", self._module)
-        else:
-            object.__setattr__(self, name, value)
-
-    # As a container
-
-    def children(self) -> list[Envoy]:
-        """The envoys of the child modules, in order; a module that stands there twice, once."""
-        found = (child for child in self._module._modules.values() if child is not None)
-        return [self._envoy_of(child) for child in dict.fromkeys(found)]
-
-    def named_modules(self) -> Iterator[tuple[str, Envoy]]:
-        """Path and envoy of this module and all below, in the order of the tree, each module once."""
-        tree = self._tree
-        for module in self._module.modules():
-            if module in tree.paths:
-                yield tree.paths[module], self._envoy_of(module)
-
-    def modules(self, include_fn: Callable[[Envoy], bool] | None = None) -> list[Envoy]:
-        """The envoys of this module and all below that `include_fn` is true for."""
-        return [envoy for _, envoy in self.named_modules() if include_fn is None or include_fn(envoy)]
-
-    def __iter__(self) -> Iterator[Envoy]:
-        """The envoys of the child modules, as the module itself gives them."""
-        known = self._tree.envoys
-        children = [child for child in self._module._modules.values() if child is not None]
-        return iter([known[child] if child in known else self._envoy_of(child) for child in children])
-
-    def __len__(self) -> int:
-        """The length of the wrapped module."""
-        return len(self._module)  # type: ignore[arg-type]  # a TypeError says that this module has none
-
-    def __bool__(self) -> bool:
-        """True, also for an empty `ModuleList`: an envoy is there."""
-        return True
-
-    @overload
-    def __getitem__(self, index: int | str) -> Envoy: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Envoy]: ...
-    def __getitem__(self, index: int | str | slice) -> Envoy | list[Envoy]:
-        """The envoy at a place or name, the envoys of a slice."""
-        if isinstance(index, str):
-            return self._child(index)
-        found = list(self._module._modules.values())
-        chosen = found[index]
-        if isinstance(chosen, list):
-            return [self._envoy_of(child) for child in chosen if child is not None]
-        return self._envoy_of(cast(nn.Module, chosen))
-
     # As a module
 
     @property
@@ -361,19 +216,6 @@ class Envoy:
     def __repr__(self) -> str:
         """The tree, as torch prints it, with aliases and named values."""
         return listing(self)
-
-
-def reserved_names(envoy_class: type[Envoy]) -> frozenset[str]:
-    """The names that mean something on an envoy of this class, so that no module can be reached by them."""
-    names = _reserved.get(envoy_class)
-    if names is None:
-        names = frozenset(name for name in (*dir(envoy_class), "path") if not name.startswith("_"))
-        _reserved[envoy_class] = names
-    return names
-
-
-# Envoy class -> its public names; as long as the class, written once per class, the same by whichever thread.
-_reserved: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
 
 
 def _prepare_source(envoy: weakref.ref[Envoy], run: Run) -> None:
