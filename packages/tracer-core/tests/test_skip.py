@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from tracer_core import Tracer, TracerError, TraceSuspended, save, skip, skip_monitoring
+from tracer_core import Tracer, TracerError, TraceSuspended, save, skip, skip_monitoring, skip_settrace
 from tracer_core.capture import SITES
 
 LISTENS_BY_MONITORING = sys.version_info >= (3, 12)
@@ -276,3 +276,77 @@ def test_a_function_with_many_names_can_hold_a_block(tmp_path):
     exec(compile(file.read_text(), str(file), "exec"), made)
 
     assert made["wide"](Tracer, save) == [1299, 1298, 1299]
+
+
+class Anywhere:
+    """An offset that every place is at."""
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+@pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has monitoring first")
+def test_the_listener_for_lines_raises_where_it_is_armed_and_nowhere_else():
+    """Python calls the listener where no coverage can see; here it is called by hand."""
+    frame, signal = sys._getframe(), skip.ExitTracingException()
+    code = frame.f_code
+
+    elsewhere = skip_monitoring._on_line(code, 1)
+    skip_monitoring._line_points[id(code)] = [Anywhere()]
+    at_a_point = skip_monitoring._on_line(code, 1)
+    del skip_monitoring._line_points[id(code)]
+    skip_monitoring._armed[frame] = Anywhere(), signal
+    with pytest.raises(skip.ExitTracingException):
+        skip_monitoring._on_line(code, 1)
+
+    assert (elsewhere, at_a_point) == (sys.monitoring.DISABLE, None)
+
+
+@pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has monitoring first")
+def test_the_listener_for_instructions_raises_where_it_is_armed_and_nowhere_else():
+    """As for lines, with the lock given back."""
+    frame, signal = sys._getframe(), skip.ExitTracingException()
+
+    elsewhere = skip_monitoring._on_instruction(frame.f_code, 1)
+    skip_monitoring._instruction_lock.acquire()
+    skip_monitoring._armed[frame] = 2, signal
+    with pytest.raises(skip.ExitTracingException):
+        skip_monitoring._on_instruction(frame.f_code, 2)
+
+    assert elsewhere == sys.monitoring.DISABLE
+
+
+@pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has monitoring first")
+def test_where_nothing_is_heard_the_block_is_refused(monkeypatch):
+    """A probe that is not heard means that there are no events."""
+    monkeypatch.setattr(skip_monitoring, "_probe", lambda: None)
+
+    with pytest.raises(TraceSuspended):
+        skip_monitoring.arm_line(sys._getframe(), 0)
+
+
+@pytest.mark.parametrize("distance", [0, 2], ids=["there", "elsewhere"])
+def test_the_hook_of_a_frame_waits_for_its_place(distance):
+    """Python calls the hook where no coverage can see; here it is called by hand, for a frame that stands still."""
+    standing = (value for value in [1])
+    frame = standing.gi_frame
+    with listening(None):
+        signal = skip_settrace.arm_line(frame, frame.f_lasti + distance)
+        hook = frame.f_trace
+        skip_settrace.disarm_line(frame, signal)
+
+    if distance:
+        assert hook(frame, "line", None) is hook
+    else:
+        with pytest.raises(skip.ExitTracingException):
+            hook(frame, "line", None)
+
+
+def test_where_a_tracer_hears_nothing_the_block_is_refused(monkeypatch):
+    """The probe of the way by trace functions is heard, or there are no events."""
+    monkeypatch.setattr(skip_settrace, "_is_suspended", lambda tracer: True)
+
+    with listening(lambda *event: None), pytest.raises(TraceSuspended):
+        skip_settrace.arm_line(sys._getframe(), 0)

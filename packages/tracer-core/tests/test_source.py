@@ -2,6 +2,7 @@
 
 import doctest
 import linecache
+import os
 import subprocess
 import sys
 import zipfile
@@ -226,3 +227,56 @@ def test_the_command_line_is_read_as_python_reads_it(arguments, expected):
 def test_lines_are_split_as_python_splits_them():
     """A form feed ends no line; a carriage return does."""
     assert split("a\x0cb\r\nc") == ["a\x0cb\n", "c"]
+
+
+def found_lines(filename, source="x = 1\n"):
+    """Return the lines that a new cache finds for a file of this name."""
+    cache = SourceCache()
+    code = compile(source, filename, "exec")
+    found = cache.find(code, {})
+    assert cache.find(code, {}) is found
+    return [] if found is None else found.lines
+
+
+def test_the_program_of_the_command_line_is_read_once(monkeypatch):
+    """`<string>` is the program after `-c`, where there is one."""
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-c", "y = 2"])
+    assert found_lines("<string>") == ["y = 2\n"]
+    assert text("<string>") == "y = 2\n"
+
+    monkeypatch.setattr(sys, "orig_argv", ["python"])
+    assert found_lines("<string>") == []
+
+
+@pytest.mark.parametrize("content", ["z = 3\n", None], ids=["file", "no file"])
+def test_standard_input_is_read_where_it_is_a_file(tmp_path, content):
+    """What was read from a file can be read again; a pipe cannot, and none at all is no error."""
+    read, write = os.pipe()
+    before = os.dup(0)
+    if content is None:
+        os.dup2(read, 0)
+    else:
+        (tmp_path / "input.py").write_text(content)
+        descriptor = os.open(tmp_path / "input.py", os.O_RDONLY)
+        os.dup2(descriptor, 0)
+        os.close(descriptor)
+    try:
+        lines = found_lines("<stdin>")
+        os.close(0)
+        without = found_lines("<stdin>")
+    finally:
+        os.dup2(before, 0)
+        for descriptor in (before, read, write):
+            os.close(descriptor)
+
+    assert lines == ([] if content is None else [content])
+    assert without == []
+
+
+def test_the_lines_of_interactive_code_are_found_by_the_code(monkeypatch):
+    """Where `linecache` keeps lines by code object, these are taken."""
+    monkeypatch.setattr(linecache, "_getlines_from_code", lambda code: ["typed\n"], raising=False)
+
+    cache = SourceCache()
+
+    assert cache.find(compile("x", "<python-input-0>", "exec"), {}).origin == "repl"

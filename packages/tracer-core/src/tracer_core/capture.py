@@ -99,26 +99,24 @@ class Sites(dict["tuple[int, int]", Site]):
 SITES = Sites()
 
 
-def entering(frame: FrameType | None) -> tuple[FrameType, frames.Enter]:
+def entering(frame: FrameType) -> tuple[FrameType, frames.Enter]:
     """Return the frame that is entering a manager, from `frame` outwards, and how.
 
     An `__enter__` may be inherited, or called by that of a subclass; any other caller but a `with` has no block.
     Called before there is an enter, from a function in the item's expression, it is the one that comes next.
     """
     start = frame
-    while frame is not None:
+    while True:
         code = frame.f_code
         enter = frames.enter_at(code.co_code, frame.f_lasti)
+        if enter is None and frame is start:
+            enter = upcoming(frame)
         if enter is not None:
             return frame, enter
-        if code.co_name not in _ENTERS:
-            enter = upcoming(frame) if frame is start else None
-            if enter is not None:
-                return frame, enter
+        around = frame.f_back
+        if around is None or code.co_name not in _ENTERS:
             raise errors.not_a_with(code, frame.f_lineno)
-        frame = frame.f_back
-    assert start is not None
-    raise errors.not_a_with(start.f_code, start.f_lineno)
+        frame = around
 
 
 def is_entering(frame: FrameType | None, block: Block) -> bool:

@@ -195,10 +195,8 @@ def _compile(module: ast.Module, code: CodeType) -> CodeType:
 
 def _find(code: CodeType, name: str) -> CodeType:
     """Return the code object called `name` that `code` makes, itself or inside the wrappers."""
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            return constant if constant.co_name == name else _find(constant, name)
-    raise LookupError(name)
+    inner = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return inner if inner.co_name == name else _find(inner, name)
 
 
 def _renamed(code: CodeType, prefix: str, replacement: str) -> CodeType:

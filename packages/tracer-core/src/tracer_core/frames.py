@@ -33,13 +33,12 @@ _ASYNC_ENTER = _OP.get("BEFORE_ASYNC_WITH", _SENTINEL)
 _LOAD_SPECIAL = _OP.get("LOAD_SPECIAL", _SENTINEL) if V314 else _SENTINEL
 _CALL = _OP.get("CALL", _SENTINEL)
 _JUMP_FORWARD = _OP["JUMP_FORWARD"]
-_JUMP_ABSOLUTE = _OP.get("JUMP_ABSOLUTE", _SENTINEL)
 _JUMPS = frozenset(dis.hasjrel).union(dis.hasjabs)
 _STORE_AND_LOAD = _OP.get("STORE_FAST_LOAD_FAST", _SENTINEL) if V313 else _SENTINEL
 _ASYNC_LANDING = frozenset(_OP[name] for name in ("SETUP_ASYNC_WITH", "END_SEND") if name in _OP)
 _SEND = _OP.get("SEND", _SENTINEL)
-# The arguments of LOAD_SPECIAL for the methods that enter.
-_ENTER, _AENTER = 0, 2
+# The argument of LOAD_SPECIAL for `__aenter__`.
+_AENTER = 2
 _ENTERING = re.compile(
     b"|".join(re.escape(bytes([opcode])) for opcode in (_SYNC_ENTER, _ASYNC_ENTER, _LOAD_SPECIAL) if 0 <= opcode < 256),
     re.DOTALL,
@@ -88,10 +87,7 @@ def enter_at(raw: bytes, offset: int) -> Enter | None:
     """Return the entering of a `with` item that the instruction at `offset` does, or None if it does something else."""
     _, after, opcode, _ = next(instructions(raw, offset))
     if opcode == _CALL and offset >= 2 and raw[offset - 2] == _LOAD_SPECIAL:
-        special = raw[offset - 1]
-        if special not in {_ENTER, _AENTER}:
-            return None
-        is_async = special == _AENTER
+        is_async = raw[offset - 1] == _AENTER  # the other two are not called at once
     elif opcode in {_SYNC_ENTER, _ASYNC_ENTER}:
         is_async = opcode == _ASYNC_ENTER
     else:
@@ -101,12 +97,13 @@ def enter_at(raw: bytes, offset: int) -> Enter | None:
 
 def _landing(raw: bytes, start: int) -> int:
     """Return where an `async with` goes on once `__aenter__` has been awaited."""
-    for _, following, opcode, arg in instructions(raw, start):
+    stream = instructions(raw, start)
+    while True:
+        _, following, opcode, arg = next(stream)
         if opcode in _ASYNC_LANDING:
             return following
         if opcode == _SEND and not V312:
             return following + 2 * arg
-    raise ValueError("no end of the await after BEFORE_ASYNC_WITH")
 
 
 def enters(raw: bytes, start: int = 0) -> Iterator[Enter]:
@@ -147,9 +144,7 @@ def target_store(raw: bytes, start: int) -> TargetStore:
             return TargetStore(offset, following, has_branches)
         has_branches = has_branches or opcode in _JUMPS
         position = following
-        if opcode == _JUMP_ABSOLUTE:
-            position = 2 * arg
-        elif opcode == _JUMP_FORWARD:
+        if opcode == _JUMP_FORWARD:
             position += 2 * arg
 
 
