@@ -5,6 +5,7 @@ import enum
 import gc
 import pickle
 import sys
+from types import CellType
 
 import pytest
 
@@ -14,11 +15,14 @@ from tracer_core import (
     Tracer,
     TraceSuspended,
     WithBlockNotFoundError,
+    frames,
     locate,
     save,
+    scope,
+    skip,
     skip_monitoring,
 )
-from tracer_core.capture import SITES
+from tracer_core.capture import SITES, Site, Sites
 
 
 class Idle:
@@ -37,16 +41,20 @@ def executed(tmp_path, text, **names):
     return names
 
 
-def test_a_site_goes_with_its_code(tmp_path):
+def test_a_site_goes_with_its_code():
     """Code that is made and dropped leaves nothing in the caches."""
-    gc.collect()
-    before = len(SITES), len(skip_monitoring._line_points)
+    sites = Sites()
+    code = compile("with a:\n    b\n", "made.py", "exec")
+    enter = next(frames.enters(code.co_code))
+    skip.way(code, enter.after + 2, starts_line=True)
+    sites.add(code, Site(None, enter.offset, *[None] * (len(Site._fields) - 2)))
+    key = id(code)
 
-    for number in range(20):
-        executed(tmp_path, f"def f():\n    with Tracer():\n        x = save({number})\n    return x\n")["f"]()
+    del code
     gc.collect()
 
-    assert (len(SITES), len(skip_monitoring._line_points)) == before
+    assert sites == {}
+    assert key not in skip_monitoring._line_points
 
 
 def test_equal_code_in_two_files_is_two_sites(tmp_path):
@@ -165,7 +173,9 @@ def test_an_enumeration_can_hold_a_block_with_methods(tmp_path):
     )
 
     colour = executed(tmp_path, text, enum=enum)["Colour"]
+    waiting = scope.ClassCell(CellType())
 
+    assert waiting.__get__(colour) is waiting._cell
     assert list(colour) == [colour.RED]
     assert colour.RED.name_of() == "Colour"
 

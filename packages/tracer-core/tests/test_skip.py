@@ -350,3 +350,8 @@ def test_where_a_tracer_hears_nothing_the_block_is_refused(monkeypatch):
 
     with listening(lambda *event: None), pytest.raises(TraceSuspended):
         skip_settrace.arm_line(sys._getframe(), 0)
+
+
+def test_the_ids_of_a_debugger_coverage_and_a_profiler_are_left_to_them():
+    """These tools take one fixed id, and fail where somebody else has it."""
+    assert not {0, 1, 2}.intersection(skip_monitoring._IDS)
