@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from interp_components.errors import RowsError
+from interp_components.interleaving import mismatches
 from interp_components.interleaving.requests import Request
 from interp_components.interleaving.rows import join
 from interp_components.interleaving.seats import getcurrent
@@ -103,7 +104,10 @@ class Place:
 
     def write(self, worker: Worker, value: Any, request: Request) -> None:
         """Let the model go on with `value` in the worker's rows."""
-        self.value = value if worker.rows is None else worker.rows.widen(self.value, value, self.location.path)
+        served = self.value
+        self.value = value if worker.rows is None else worker.rows.widen(served, value, self.location.path)
+        if (mismatch := mismatches.note(request, served, self.value)) is not None:
+            self.run.mismatches.append(mismatch)
         for earlier in self._written:
             if earlier.worker == worker.index:
                 earlier.seen = False

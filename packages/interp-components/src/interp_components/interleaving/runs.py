@@ -39,6 +39,7 @@ class Run(Installation):
         visiting: the place the model is parked at while a block runs; None while no place is being passed.
         requests: all requests so far, the receipt.
         edits: those of them that write or skip.
+        mismatches: what to note on an error of the model: assignments of another type or shape than was there.
         late: places first asked for when their passings could not be counted any more.
         stopping: the wish of a block to leave the model, followed when the others have been served at this place.
         forwards: how many forwards of the root are completed.
@@ -66,6 +67,7 @@ class Run(Installation):
         self.places: dict[Location, Place] = {}
         self.visiting: Place | None = None
         self.requests: list[Request] = []
+        self.mismatches: list[str] = []
         self.edits: list[Request] = []
         self.forwards = 0
         self.stopping: StopRun | None = None
@@ -176,6 +178,8 @@ class Run(Installation):
             except BaseException as error:
                 self._cancel(error)
                 if error is not self._failed:
+                    for mismatch in self.mismatches:
+                        add_note(error, mismatch)
                     raise
             finally:
                 self._end()
