@@ -41,6 +41,12 @@ BLOCK_VALUES = (
     "mlp.mlp_output",
     "layer_output",
 )
+MASK_IS_AN_ARGUMENT = (
+    *BLOCK_VALUES[:2],
+    "self_attn.attention_mask",
+    *(name for name in BLOCK_VALUES[2:] if name != "self_attn.attention_mask"),
+)
+"""The order where attention is written out: the mask is an argument of the module, not of a call inside it."""
 ATTENTION_VALUES = tuple(
     f"self_attn.attention_{name}"
     for name in ("queries", "keys", "values", "mask", "scores", "probabilities", "head_outputs")

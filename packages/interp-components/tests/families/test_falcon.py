@@ -13,13 +13,10 @@ from transformers import FalconConfig
 from interp_components.standard import Root
 from tests import models
 
-from .contract import BLOCK_VALUES, RECOMPUTED, FamilyContract
+from .contract import MASK_IS_AN_ARGUMENT, RECOMPUTED, FamilyContract
 from .truth import Native, Recording, attention_truth, block_truth
 
 PARALLEL = {"resid_mid": "both read the stream that enters it"}
-MASK = "self_attn.attention_mask"
-IN_ORDER = ("layer_input", "self_attn.attention_input", MASK, *(name for name in BLOCK_VALUES[2:] if name != MASK))
-"""The mask is an argument of the module, not of a call inside it."""
 SHARED_INPUT = frozenset({"self_attn.attention_input", "mlp.mlp_input"})
 
 
@@ -56,7 +53,7 @@ class FalconContract(FamilyContract):
     """Recomputes attention from the fused projection."""
 
     native = native()
-    order = IN_ORDER
+    order = MASK_IS_AN_ARGUMENT
 
     @classmethod
     def truth(cls, recording: Recording, layer: int) -> dict[str, Tensor]:

@@ -18,9 +18,9 @@ from torch import Tensor
 from transformers.models.falcon import modeling_falcon as native
 
 from interp_components import standard
-from interp_components.layouts import HeadOutputs, Keys, Mask, Pattern, Queries, Residual, Values
+from interp_components.layouts import Keys, Pattern, Queries, Residual, Values
 from interp_components.properties import CopyEProperty, EProperty
-from interp_components.standard import needs_eager
+from interp_components.standard import WrittenOutAttention, needs_eager
 from interp_components.standard.calls import argument
 
 RENAME = {
@@ -73,8 +73,8 @@ def _pattern(attention: Attention) -> str:
     return f"{'source.self_attention_dropout_0' if _has_alibi(attention) else _softmax(attention)}.output"
 
 
-class Attention(standard.Attention):
-    """Falcon's attention, which calls no attention interface."""
+class Attention(WrittenOutAttention):
+    """Falcon's attention; with alibi, the mask has alibi in it, and eager attention adds it once more."""
 
     @EProperty(_queries, select=lambda attention: None if _has_alibi(attention) else 0)
     def attention_queries(self, value: Tensor) -> Queries:
@@ -91,11 +91,6 @@ class Attention(standard.Attention):
         """Values that the pattern mixes, after the cache; repeated for all heads where heads are grouped."""
         return value
 
-    @CopyEProperty("inputs", select="attention_mask", unavailable=needs_eager)
-    def attention_mask(self, value: Tensor) -> Mask:
-        """What is added to the scores, which is alibi once more where there is alibi."""
-        return value
-
     @EProperty(lambda attention: f"{_softmax(attention)}.input", unavailable=needs_eager)
     def attention_scores(self, value: Tensor) -> Pattern:
         """Scaled and masked scores that enter the softmax."""
@@ -105,15 +100,6 @@ class Attention(standard.Attention):
     def attention_probabilities(self, value: Tensor) -> Pattern:
         """The pattern that mixes the values; each row is over the keys."""
         return value
-
-    @EProperty("o_proj.input")
-    def attention_head_outputs(self, value: Tensor) -> HeadOutputs:
-        """What each head read, ahead of the output projection."""
-        return value.view(*value.shape[:-1], self.num_heads, self.head_dim)
-
-    @attention_head_outputs.postprocess
-    def _flattened(self, value: Tensor) -> Tensor:
-        return value.flatten(-2)
 
 
 class Mlp(standard.Mlp):

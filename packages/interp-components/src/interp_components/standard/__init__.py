@@ -4,7 +4,7 @@ from interp_components.standard.attention import Attention
 from interp_components.standard.base import Standard
 from interp_components.standard.family import Family
 from interp_components.standard.layer import Layer, ParallelLayer
-from interp_components.standard.mlp import Mlp
+from interp_components.standard.mlp import LooseMlp, Mlp
 from interp_components.standard.moe import Moe
 from interp_components.standard.post_norm import PostNormAttention, PostNormMlp
 from interp_components.standard.reasons import implementation, interface_reason, needs_eager, needs_interface
@@ -12,11 +12,13 @@ from interp_components.standard.residual import ResidualEProperty
 from interp_components.standard.root import Root
 from interp_components.standard.scaled import ScaledEProperty
 from interp_components.standard.tokens import TokenEProperty
+from interp_components.standard.written_out import WrittenOutAttention
 
 __all__ = [
     "Attention",
     "Family",
     "Layer",
+    "LooseMlp",
     "Mlp",
     "Moe",
     "ParallelLayer",
@@ -27,6 +29,7 @@ __all__ = [
     "ScaledEProperty",
     "Standard",
     "TokenEProperty",
+    "WrittenOutAttention",
     "implementation",
     "interface_reason",
     "needs_eager",

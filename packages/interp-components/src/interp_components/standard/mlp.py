@@ -34,3 +34,25 @@ class Mlp(Standard):
         return sizes.module_int(self._module, "intermediate_size", "ffn_dim") or sizes.in_width(
             self, "intermediate_size", "down_proj", "c_proj", "dense_4h_to_h", "fc2", "fc_out", "w2"
         )
+
+
+class LooseMlp(Mlp):
+    """The MLP of a block that has no module for it: two projections in the block itself, carried by the last one.
+
+    So the family calls this projection `mlp`. The module is no more than that: skipping it skips the last projection.
+    """
+
+    @EProperty("../fc1.input")
+    def mlp_input(self, value: Tensor) -> Residual:
+        """What the first projection is given: the residual stream, after the norm in front."""
+        return value
+
+    @EProperty("input")
+    def mlp_activations(self, value: Tensor) -> Neurons:
+        """Neurons: after the nonlinearity, ahead of the last projection."""
+        return value
+
+    @property
+    def intermediate_size(self) -> int:
+        """Number of neurons."""
+        return sizes.require(self, "intermediate_size", sizes.width_in(self._module))
