@@ -32,6 +32,12 @@ def _input_size(model: Root) -> torch.Size:
     return torch.Size(model.input_ids.shape)
 
 
+def _no_norm(model: Root) -> str | None:
+    if getattr(model, "norm", None) is not None:
+        return None
+    return "this model has no norm behind its blocks; read the last block's layer_output"
+
+
 class Root(Standard):
     """The root of a decoder: `embed_tokens`, `layers`, `norm`, `lm_head` and what goes in and comes out.
 
@@ -60,7 +66,7 @@ class Root(Standard):
         """What the embedding makes of the tokens."""
         return value
 
-    @EProperty("norm.output")
+    @EProperty("norm.output", unavailable=_no_norm)
     def final_norm_output(self, value: Tensor) -> Residual:
         """The residual stream after the last norm, as the output head sees it."""
         return value
