@@ -17,12 +17,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from tracer_core import errors, frames
+from tracer_core.saves import is_save, is_save_method, turn_into_function, unpacking
 
 # Hidden names; the dot keeps them apart from anything a user can write.
 FIRST = ".first"
-SAVE = ".save"
-UNPACKED = ".unpacked"
-SAVED_VALUE = ".saved"
 VALUE = ".value"
 
 # As in `co_positions`: line, end line, column, end column; 3.10 knows lines only.
@@ -104,7 +102,8 @@ class Survey:
             statement = ast.copy_location(assign, statement)
             replacement = [statement]
         if isinstance(statement, ast.Assign) and self._saves(statement.targets, statement.value):
-            return self._unpacking(statement)
+            self._rewrites(statement)
+            return unpacking(statement, self.mangled)
         return replacement
 
     def _saves(self, targets: Iterable[ast.expr], value: ast.expr) -> bool:
@@ -115,30 +114,11 @@ class Survey:
                 if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
                     for part, single in zip(target.elts, value.elts, strict=True):
                         self._saves([part], single)
-                elif _is_save(value):
+                elif is_save(value):
                     unpacks = True
-            elif isinstance(target, ast.Name) and _is_save(value):
+            elif isinstance(target, ast.Name) and is_save(value):
                 self.saved_names.add(self.mangled(target.id))
         return unpacks
-
-    def _unpacking(self, statement: ast.Assign) -> list[ast.stmt]:
-        """Return `statement` with a call after it that remembers what the names were bound to."""
-        names = dict.fromkeys(
-            node.id
-            for target in statement.targets
-            for node in ast.walk(target)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        )
-        self._rewrites(statement)
-        keep = ast.Assign(targets=[ast.Name(SAVED_VALUE, ast.Store())], value=statement.value)
-        spread = ast.Assign(targets=statement.targets, value=ast.Name(SAVED_VALUE, ast.Load()))
-        note = ast.Call(
-            func=ast.Name(UNPACKED, ast.Load()),
-            args=[ast.Name(SAVED_VALUE, ast.Load())],
-            keywords=[ast.keyword(arg=self.mangled(name), value=ast.Name(name, ast.Load())) for name in names],
-        )
-        made: list[ast.stmt] = [keep, spread, ast.Expr(note)]
-        return [ast.fix_missing_locations(ast.copy_location(part, statement)) for part in made]
 
     def _rewrites(self, node: ast.expr | ast.stmt) -> None:
         """Note that what stands at `node` is done another way."""
@@ -191,12 +171,10 @@ class Survey:
             # Its implicit arguments are read at its own place.
             self._rewrites(node)
             self._rewrites(function)
-        if _is_save_method(node):
-            assert isinstance(function, ast.Attribute)
+        if is_save_method(node):
             self._rewrites(function)
-            node.args = [function.value]
-            node.func = ast.copy_location(ast.Name(SAVE, ast.Load()), function)
-        if _is_save(node) and node.args and isinstance(node.args[0], ast.Name):
+            turn_into_function(node)
+        if is_save(node) and node.args and isinstance(node.args[0], ast.Name):
             self.saved_names.add(self.mangled(node.args[0].id))
         self._children(node, level, in_loop)
 
@@ -345,27 +323,3 @@ _HANDLERS: dict[type[ast.AST], _Handler] = {
 
 def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:
     return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-
-
-def _is_save_method(call: ast.Call) -> bool:
-    """Return whether the call is `value.save()` or `value.save(copy=...)`."""
-    return (
-        isinstance(call.func, ast.Attribute)
-        and call.func.attr == "save"
-        and not call.args
-        and all(keyword.arg == "copy" for keyword in call.keywords)
-    )
-
-
-def _is_save(value: ast.expr) -> bool:
-    """Return whether the value of the expression can be that of a call of `save`."""
-    if isinstance(value, ast.Call):
-        function = value.func
-        if isinstance(function, ast.Name):
-            return function.id in {"save", SAVE}
-        return isinstance(function, ast.Attribute) and function.attr == "save"
-    if isinstance(value, ast.NamedExpr | ast.Await):
-        return _is_save(value.value)
-    if isinstance(value, ast.IfExp):
-        return _is_save(value.body) or _is_save(value.orelse)
-    return isinstance(value, ast.BoolOp) and any(map(_is_save, value.values))

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import CellType, CodeType, FrameType
 from typing import NamedTuple, Protocol
 
-from tracer_core import carve, errors, frames, locate, scope, skip, source, verify
+from tracer_core import carve, errors, frames, locate, scope, skip, source, variables, verify
 from tracer_core.block import Block, enclosing
 from tracer_core.body import VALUE
 from tracer_core.compile import Body, Kind, compile_block, from_carved
@@ -227,7 +227,7 @@ def _site(
             binding = _binding(code, enter, store, body.kind, None if item is None else item.target)
         way = skip.way(code, offset, starts_line=frames.starts_line(code, offset))
     cells = body.code.co_freevars
-    own_name = frames.stored_name(code, store.last) if store.last == enter.after else None
+    own_name = variables.stored_name(code, store.last) if store.last == enter.after else None
     return Site(
         body=body,
         enter=enter.offset,
@@ -249,10 +249,10 @@ def _binding(
     code: CodeType, enter: frames.Enter, store: frames.TargetStore, kind: Kind, target: ast.expr | None
 ) -> Body | None:
     """Return code that stores its only argument in the `as` target, or None if there is no target."""
-    if frames.discards(code, store.last):
+    if variables.discards(code, store.last):
         return None
     if target is None:
-        name = frames.stored_name(code, store.last) if store.last == enter.after else None
+        name = variables.stored_name(code, store.last) if store.last == enter.after else None
         if name is None:
             raise errors.no_source(
                 code,

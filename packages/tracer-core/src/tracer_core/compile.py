@@ -30,10 +30,11 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
-from tracer_core import frames
-from tracer_core.body import FIRST, SAVE, UNPACKED, VALUE, Position, Survey
+from tracer_core import frames, variables
+from tracer_core.body import FIRST, VALUE, Position, Survey
 from tracer_core.carve import CarvedBody
 from tracer_core.frames import qualified_name
+from tracer_core.saves import SAVE, UNPACKED
 
 _OUTER = ".tracer_core"
 _BODY = ".body"
@@ -225,7 +226,7 @@ def local_names(code: CodeType) -> set[str]:
     meant; what the code reaches by a `*_GLOBAL` instruction is none of its variables.
     """
     names = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
-    return {name for name in names - frames.global_names(code) if not name.startswith(".")}
+    return {name for name in names - variables.global_names(code) if not name.startswith(".")}
 
 
 def private_class(code: CodeType) -> str | None:

@@ -255,7 +255,10 @@ else:
     _incref.restype = None
 
     def _set_handled_parts(error: BaseException | None) -> None:
-        parts = (None, None, None) if error is None else (type(error), error, error.__traceback__)
+        if error is None:  # nearly always
+            _set_exc_info(None, None, None)
+            return
+        parts = (type(error), error, error.__traceback__)
         for part in parts:  # PyErr_SetExcInfo takes the references for itself
             if part is not None:
                 _incref(part)
@@ -288,71 +291,3 @@ def line_at(code: CodeType, offset: int) -> int | None:
         if start <= offset < end:
             return line
     return None
-
-
-_LOAD_GLOBAL = _OP["LOAD_GLOBAL"]
-_GLOBAL_OPS = frozenset(_OP[name] for name in ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL"))
-
-
-def global_names(code: CodeType) -> set[str]:
-    """Return the names that `code` reaches by a global instruction, in spite of a variable of the same name."""
-    names = code.co_names
-    if not {*code.co_varnames, *code.co_cellvars, *code.co_freevars}.intersection(names):
-        return set()
-    shift = 1 if V311 else 0
-    return {
-        names[arg >> shift if opcode == _LOAD_GLOBAL else arg]
-        for _, _, opcode, arg in instructions(code.co_code)
-        if opcode in _GLOBAL_OPS
-    }
-
-
-class Slots(NamedTuple):
-    """The names that the arguments of `*_FAST` and `*_DEREF` operations stand for."""
-
-    fast: tuple[str, ...]
-    cells: tuple[str, ...]
-    closed: frozenset[str]
-    """The names that are cells."""
-
-
-def slots(code: CodeType) -> Slots:
-    """Return the names of the slots of `code`: since 3.11 one row of variables, cells that are no variables, free variables."""
-    closed = frozenset(code.co_cellvars + code.co_freevars)
-    if not V311:
-        return Slots(code.co_varnames, code.co_cellvars + code.co_freevars, closed)
-    cells = tuple(name for name in code.co_cellvars if name not in code.co_varnames)
-    row = code.co_varnames + cells + code.co_freevars
-    return Slots(row, row, closed)
-
-
-def variables_read(code: CodeType, offset: int) -> tuple[str, ...]:
-    """Return the variables, cells left out, that the instruction at `offset` reads."""
-    _, _, opcode, arg = next(instructions(code.co_code, offset))
-    name = dis.opname[opcode]
-    if not name.startswith("LOAD_FAST") and name != "STORE_FAST_LOAD_FAST":
-        return ()
-    row = slots(code).fast
-    if name.count("LOAD_FAST") > 1:
-        return row[arg >> 4], row[arg & 15]
-    return (row[arg & 15 if name.startswith("STORE") else arg],)
-
-
-def stored_name(code: CodeType, offset: int) -> str | None:
-    """Return the name that the instruction at `offset` binds, or None if it does something else."""
-    _, _, opcode, arg = next(instructions(code.co_code, offset))
-    match dis.opname[opcode]:
-        case "STORE_FAST":
-            return slots(code).fast[arg]
-        case "STORE_FAST_LOAD_FAST":
-            return slots(code).fast[arg >> 4]
-        case "STORE_DEREF":
-            return slots(code).cells[arg]
-        case "STORE_NAME" | "STORE_GLOBAL":
-            return code.co_names[arg]
-    return None
-
-
-def discards(code: CodeType, offset: int) -> bool:
-    """Return whether the instruction at `offset` drops the entered value, for a `with` without a target."""
-    return code.co_code[offset] == _OP["POP_TOP"]

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from types import CellType, CodeType, FrameType
 from typing import Any
 
-from tracer_core import frames, locate, saving
-from tracer_core.body import SAVE, UNPACKED
+from tracer_core import frames, locate, saving, variables
 from tracer_core.compile import Kind
+from tracer_core.saves import SAVE, UNPACKED
 
 CONSTANTS = {SAVE: CellType(saving.save_method), UNPACKED: CellType(saving.unpacked)}
 _OPTIMIZED = 1  # CO_OPTIMIZED: the variables are slots of the frame, not entries of a mapping
@@ -111,7 +111,7 @@ def unread(code: CodeType, region: locate.Region) -> frozenset[str]:
     read = {*code.co_cellvars, *code.co_freevars}
     for offset, _, _, _ in frames.instructions(code.co_code):
         if not region.holds(positions[offset // 2]):
-            read.update(frames.variables_read(code, offset))
+            read.update(variables.variables_read(code, offset))
     return frozenset(code.co_varnames).difference(read)
 
 

@@ -24,7 +24,8 @@ _monitoring: Any = getattr(
     sys, "monitoring", None
 )  # Any: mypy looks at this package as 3.10 does, which has no such module
 _TOOL_NAME = "tracer_core"
-_IDS = (4, 3, 5)  # not 0, 1, 2: a debugger, coverage and a profiler take just these, and fail when they are taken
+# Not 0, 1, 2: a debugger, coverage and a profiler take just these, and fail when they are taken; hypothesis takes 3.
+_IDS = (4, 5, 3)
 
 # Key: a frame between its `__enter__` and its skip point; value: that point and what to raise there. The frame's own thread
 # alone touches its entry.

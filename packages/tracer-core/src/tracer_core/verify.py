@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator
 from types import CodeType
 from typing import TypeAlias
 
-from tracer_core import frames
+from tracer_core import frames, variables
 from tracer_core.compile import Body
 from tracer_core.locate import Item, Position, Region
 
@@ -142,7 +142,7 @@ def _entries(
     """Return what `code`, from the byte `start` on, and the code in it do in `region`; and what is done in pairs."""
     found: set[_Entry] = set()
     pairs: set[_Pair] = set()
-    names, slots = code.co_names, frames.slots(code)
+    names, slots = code.co_names, variables.slots(code)
     raw = code.co_code[start:]
     extended = 0
     previous: object = None

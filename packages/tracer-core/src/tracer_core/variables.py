@@ -1,0 +1,80 @@
+"""What the variables of a code object are called, and which instruction means which.
+
+`with Tracer() as t:` ends with an instruction that stores `t`; whether that is a local, a cell or a global, and under what
+number the instruction knows it, differs by version. `frames` knows the instructions, this module their names.
+"""
+
+from __future__ import annotations
+
+import dis
+from types import CodeType
+from typing import NamedTuple
+
+from tracer_core.frames import V311, instructions
+
+_LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
+_GLOBAL_OPS = frozenset(dis.opmap[name] for name in ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL"))
+
+
+def global_names(code: CodeType) -> set[str]:
+    """Return the names that `code` reaches by a global instruction, in spite of a variable of the same name."""
+    names = code.co_names
+    if not {*code.co_varnames, *code.co_cellvars, *code.co_freevars}.intersection(names):
+        return set()
+    shift = 1 if V311 else 0
+    return {
+        names[arg >> shift if opcode == _LOAD_GLOBAL else arg]
+        for _, _, opcode, arg in instructions(code.co_code)
+        if opcode in _GLOBAL_OPS
+    }
+
+
+class Slots(NamedTuple):
+    """The names that the arguments of `*_FAST` and `*_DEREF` operations stand for."""
+
+    fast: tuple[str, ...]
+    cells: tuple[str, ...]
+    closed: frozenset[str]
+    """The names that are cells."""
+
+
+def slots(code: CodeType) -> Slots:
+    """Return the names of the slots of `code`: since 3.11 one row of variables, cells that are no variables, free variables."""
+    closed = frozenset(code.co_cellvars + code.co_freevars)
+    if not V311:
+        return Slots(code.co_varnames, code.co_cellvars + code.co_freevars, closed)
+    cells = tuple(name for name in code.co_cellvars if name not in code.co_varnames)
+    row = code.co_varnames + cells + code.co_freevars
+    return Slots(row, row, closed)
+
+
+def variables_read(code: CodeType, offset: int) -> tuple[str, ...]:
+    """Return the variables, cells left out, that the instruction at `offset` reads."""
+    _, _, opcode, arg = next(instructions(code.co_code, offset))
+    name = dis.opname[opcode]
+    if not name.startswith("LOAD_FAST") and name != "STORE_FAST_LOAD_FAST":
+        return ()
+    row = slots(code).fast
+    if name.count("LOAD_FAST") > 1:
+        return row[arg >> 4], row[arg & 15]
+    return (row[arg & 15 if name.startswith("STORE") else arg],)
+
+
+def stored_name(code: CodeType, offset: int) -> str | None:
+    """Return the name that the instruction at `offset` binds, or None if it does something else."""
+    _, _, opcode, arg = next(instructions(code.co_code, offset))
+    match dis.opname[opcode]:
+        case "STORE_FAST":
+            return slots(code).fast[arg]
+        case "STORE_FAST_LOAD_FAST":
+            return slots(code).fast[arg >> 4]
+        case "STORE_DEREF":
+            return slots(code).cells[arg]
+        case "STORE_NAME" | "STORE_GLOBAL":
+            return code.co_names[arg]
+    return None
+
+
+def discards(code: CodeType, offset: int) -> bool:
+    """Return whether the instruction at `offset` drops the entered value, for a `with` without a target."""
+    return code.co_code[offset] == dis.opmap["POP_TOP"]
