@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import CellType, CodeType, FrameType
 from typing import NamedTuple, Protocol
 
-from tracer_core import carve, errors, frames, locate, scope, skip, source, variables, verify
+from tracer_core import errors, frames, locate, scope, skip, source, variables, verify
 from tracer_core.block import Block, enclosing
 from tracer_core.body import VALUE
 from tracer_core.compile import Body, Kind, compile_block, from_carved
@@ -177,6 +177,8 @@ def _from_text(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: 
 
 def _from_bytecode(frame: FrameType, enter: frames.Enter) -> Site:
     """Return the site as the running bytecode has it."""
+    from tracer_core import carve  # rarely needed, and a third of the time that the package takes to import
+
     code = frame.f_code
     try:
         carved = carve.carve(code, enter.offset)

@@ -28,13 +28,15 @@ import ast
 import enum
 from collections.abc import Sequence
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracer_core import frames, variables
 from tracer_core.body import FIRST, VALUE, Position, Survey
-from tracer_core.carve import CarvedBody
 from tracer_core.frames import qualified_name
 from tracer_core.saves import SAVE, UNPACKED
+
+if TYPE_CHECKING:
+    from tracer_core.carve import CarvedBody
 
 _OUTER = ".tracer_core"
 _BODY = ".body"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from types import TracebackType
 
 # Folders whose frames are dropped; grows at import of the packages that build on this one, for the life of the process.
@@ -46,4 +45,4 @@ def visible(traceback: TracebackType | None) -> TracebackType | None:
     return following
 
 
-hide(Path(__file__).parent)
+hide(os.path.dirname(__file__))
