@@ -93,5 +93,5 @@ def test_what_was_not_kept_is_named(chain, x):
     with chain.trace(x) as tracer:
         cache = tracer.cache()
 
-    with pytest.raises(KeyError, match=r"model.frist.*did you mean 'model.first'"):
-        cache.model.frist
+    with pytest.raises(KeyError, match=r"model.firsd.*did you mean 'model.first'"):
+        cache.model.firsd

@@ -5,12 +5,24 @@ Source: transformers.models.codegen.modeling_codegen, transformers 5.24.
 
 from __future__ import annotations
 
+from typing import Any
+
 from transformers.models.codegen import modeling_codegen as native
 
-from interp_components.families import gptj
 from interp_components.standard import Attention, Mlp, ParallelLayer
 
-RENAME = gptj.RENAME
+RENAME = {
+    "transformer.wte": "embed_tokens",
+    "transformer.h": "layers",
+    "transformer.ln_f": "norm",
+    "attn": "self_attn",
+    "attn.out_proj": "attn.o_proj",
+    "ln_1": "input_layernorm",
+    "mlp.fc_out": "mlp.down_proj",
+}
 ENVOYS = {native.CodeGenBlock: ParallelLayer, native.CodeGenAttention: Attention, native.CodeGenMLP: Mlp}
 
-intermediate_size = gptj.intermediate_size
+
+def intermediate_size(model: Any) -> int:
+    """Return `n_inner`, which is 4 times the hidden size when the config leaves it open."""
+    return int(model.text_config.n_inner or 4 * model.hidden_size)

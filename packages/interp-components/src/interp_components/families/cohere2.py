@@ -5,12 +5,18 @@ Source: transformers.models.cohere2.modeling_cohere2, transformers 5.24.
 
 from __future__ import annotations
 
+from typing import Any
+
+from torch import Tensor
 from transformers.models.cohere2 import modeling_cohere2 as native
 
-from interp_components.families import cohere
 from interp_components.standard import Attention, Mlp, ParallelLayer, llama_like
 
 RENAME = llama_like.RENAME
 ENVOYS = {native.Cohere2DecoderLayer: ParallelLayer, native.Cohere2Attention: Attention, native.Cohere2MLP: Mlp}
 
-project_on_vocab = cohere.project_on_vocab
+
+def project_on_vocab(model: Any, hidden: Tensor) -> Tensor:
+    """Return the logits, which the model multiplies by `logit_scale`."""
+    logits: Tensor = model.lm_head(model.norm(hidden)) * model.text_config.logit_scale
+    return logits

@@ -17,7 +17,14 @@ from interp_components.display import suggestion
 from interp_components.errors import InterpError
 
 _MODEL_FILES = ("config.json", "adapter_config.json")
-_TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "spiece.model", "vocab.json", "vocab.txt")
+_TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "tokenizer.model",
+    "spiece.model",
+    "vocab.json",
+    "vocab.txt",
+)
 
 
 class LoadError(InterpError, OSError):
