@@ -189,6 +189,18 @@ def tests_core(session: nox.Session) -> None:
     session.run("coverage", "run", "-m", "pytest", *session.posargs, env=counting)
 
 
+@nox.session(
+    name="matrix-core",
+    python=nox.project.python_versions(nox.project.load_toml(f"{folder(CORE)}/pyproject.toml")),
+    default=False,
+)
+def matrix_core(session: nox.Session) -> None:
+    """Run every case of tracer-core's matrix of blocks, of which `tests-core` takes a sample."""
+    session.install(*TESTED, "--editable", folder(CORE), *groups(CORE, "test"))
+    session.chdir(folder(CORE))
+    session.run("pytest", "tests/matrix", "--matrix=all", "-p", "no:randomly", "--quiet", *session.posargs)
+
+
 @nox.session(name="coverage-core", default=False)
 def coverage_core(session: nox.Session) -> None:
     """All lines of tracer-core are reached, each by some Python. Comes after `tests-core`, whose counts it combines."""

@@ -90,7 +90,9 @@ def compile_block(
     """
     is_namespace = kind is Kind.NAMESPACE
     private = qualified_name(code).rpartition(".")[2] if is_namespace else private_class(code)
-    found = Survey(code.co_filename, text, private=private, is_async=is_async, keeps_annotations=is_namespace)
+    found = Survey(
+        code.co_filename, text, private=private, is_async=is_async, keeps_annotations=is_namespace and not frames.V314
+    )
     found.block(block)
     build = _namespace if is_namespace else _function
     return build(block, code, kind, is_async, found, line or max(1, block[0].lineno - 1))
@@ -152,7 +154,16 @@ def _namespace(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool
             body = body.replace(co_qualname=qualname)  # type: ignore[call-arg]  # 3.10 has no such field
     body = body.replace(co_name=code.co_name)
     writes = tuple(sorted(found.bound - found.declared_global))
-    return Body(body, kind, writes, frozenset(found.saved_names), False, is_async, frozenset(found.rewritten))
+    return Body(
+        body,
+        kind,
+        writes,
+        frozenset(found.saved_names),
+        False,
+        is_async,
+        frozenset(found.rewritten),
+        tuple(found.dropped),
+    )
 
 
 def _is_docstring(block: list[ast.stmt]) -> bool:

@@ -196,5 +196,6 @@ def _constant(constant: object, previous: object, position: Position) -> Iterato
     if frames.V312 and type(constant) is tuple and all(type(part) is str for part in constant):
         # Names of keyword arguments: where they are depends on whether the compiler has seen an import.
         yield None, _CONSTANT, constant, _NOWHERE
-    elif not isinstance(previous, CodeType) and "<locals>" not in str(constant):  # qualified names, on 3.10
+    elif (frames.V311 or not isinstance(previous, CodeType)) and "<locals>" not in str(constant):
+        # Otherwise a qualified name, which on 3.10 comes after the code of each function.
         yield position[0], _CONSTANT, repr(constant), position

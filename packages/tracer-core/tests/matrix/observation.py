@@ -165,14 +165,18 @@ def drive(coroutine: Any) -> Any:
     raise AssertionError(f"{coroutine!r} waits for something")
 
 
+# The functions and classes that blocks stand in.
+_OUTSIDE = frozenset({"around", "case", "Case"})
+
+
 def _log_variables(error: BaseException, code: types.CodeType, events: list[Any], provided: dict[str, Any]) -> None:
-    """Log the variables of the functions that `error` left; a deferred block is none of the program's own code."""
+    """Log the variables of the functions around the block that `error` left; a deferred block is no code of the program."""
     own = set(map(id, _all_code(code))) - {id(code)}
     traceback = error.__traceback__
     frames: list[types.FrameType] = []  # an error that was raised again may have come through a frame twice
     while traceback is not None:
         frame = traceback.tb_frame
-        if id(frame.f_code) in own and frame not in frames:
+        if id(frame.f_code) in own and frame.f_code.co_name in _OUTSIDE and frame not in frames:
             frames.append(frame)
         traceback = traceback.tb_next
     filename = code.co_filename
@@ -194,24 +198,31 @@ def _variables(names: dict[str, Any], provided: dict[str, Any], filename: str) -
     }
 
 
-def described(value: Any, filename: str) -> Any:
-    """Return `value` such that it is equal to that of another run if it is the same for a user."""
+def described(value: Any, filename: str, depth: int = 9) -> Any:
+    """Return `value`, down to a `depth`, such that it is equal to that of another run if it is the same for a user."""
+    if not depth:
+        return "..."
+    deeper = depth - 1
     match value:
         case InPlace() | Tracer():
             return "<manager>"
         case Box():
-            return "Box", described(vars(value), filename)
+            return "Box", described(vars(value), filename, deeper)
         case BaseException():
             return _chain(value, filename, ())
         case type():
             own = {name: part for name, part in vars(value).items() if name not in _OF_A_CLASS}
-            return "class", value.__qualname__, described(own, filename) if value.__module__ == "program" else None
+            return (
+                "class",
+                value.__qualname__,
+                described(own, filename, deeper) if value.__module__ == "program" else None,
+            )
         case types.FunctionType():
             return "function", value.__qualname__, value.__annotations__ and sorted(value.__annotations__)
         case dict():
-            return {described(key, filename): described(part, filename) for key, part in value.items()}
+            return {described(key, filename, deeper): described(part, filename, deeper) for key, part in value.items()}
         case list() | tuple():
-            return type(value).__name__, [described(part, filename) for part in value]
+            return type(value).__name__, [described(part, filename, deeper) for part in value]
     return _ADDRESS.sub("0x", repr(value))
 
 
