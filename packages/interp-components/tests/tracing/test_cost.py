@@ -61,4 +61,4 @@ def test_the_cost_of_reads(gpt2, ids, over):
 
     costs = over(empty), over(one) - over(empty), (over(three) - over(one)) / 2
 
-    assert [cost <= limit for cost, limit in zip(costs, (75, 55, 27), strict=True)] == [True] * 3, costs
+    assert [cost <= limit for cost, limit in zip(costs, (80, 60, 30), strict=True)] == [True] * 3, costs
