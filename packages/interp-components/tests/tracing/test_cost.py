@@ -1,5 +1,6 @@
 """What a trace costs, counted in calls over the bare forward: the same on every machine."""
 
+import gc
 import sys
 
 import pytest
@@ -19,11 +20,14 @@ def calls(function):
         count += event in {"call", "c_call"}
 
     before = sys.getprofile()
+    gc.collect()
+    gc.disable()  # what the collector calls on the way is nobody's cost
     sys.setprofile(note)
     try:
         function()
     finally:
         sys.setprofile(before)
+        gc.enable()
     return count
 
 
