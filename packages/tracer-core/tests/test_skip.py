@@ -14,6 +14,11 @@ from tracer_core.capture import SITES
 
 LISTENS_BY_MONITORING = sys.version_info >= (3, 12)
 
+needs_opcode_events = pytest.mark.skipif(
+    LISTENS_BY_MONITORING and any(map(sys.monitoring.get_tool, range(6))),
+    reason="CPython 3.12 and later can lose opcode events where a tool listens to lines",
+)
+
 
 def traced():
     """Trace twice: a block that begins a line, and one that does not."""
@@ -49,10 +54,7 @@ def test_a_tracer_without_a_free_tool_id_uses_trace_functions(by_settrace):
     assert first == [1]
 
 
-@pytest.mark.skipif(
-    LISTENS_BY_MONITORING and any(map(sys.monitoring.get_tool, range(6))),
-    reason="CPython 3.12 and later can lose opcode events where a tool listens to lines",
-)
+@needs_opcode_events
 def test_a_block_inside_a_line_is_left_by_a_trace_function(by_settrace):
     """So it is in a code object that no tool watches."""
     unwatched = FunctionType(traced.__code__.replace(), globals())
@@ -106,6 +108,7 @@ def test_a_python_tracer_sees_the_lines_after_a_block():
     assert [line for line in observe(traced) if line in {2, 4, 5}] == [2, 4, 4, 5]
 
 
+@needs_opcode_events
 def test_a_python_tracer_sees_the_lines_after_a_block_left_by_trace_function(by_settrace):
     """So it does where the block is left by a trace function."""
     assert [line for line in observe(traced) if line in {2, 4, 5}] == [2, 4, 4, 5]
@@ -124,7 +127,7 @@ class Foreign:
         return self
 
 
-@pytest.mark.parametrize("fixture", [None, "by_settrace"], ids=["usual", "by settrace"])
+@pytest.mark.parametrize("fixture", [None, pytest.param("by_settrace", marks=needs_opcode_events)])
 def test_a_foreign_tracer_is_put_back(fixture, request):
     """A tracer written in C is taken off and put back, and its calls and returns stay even."""
     if fixture:
