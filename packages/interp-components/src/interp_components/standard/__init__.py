@@ -6,7 +6,14 @@ from interp_components.standard.family import Family
 from interp_components.standard.layer import Layer, ParallelLayer
 from interp_components.standard.mlp import LooseMlp, Mlp
 from interp_components.standard.moe import Moe
-from interp_components.standard.post_norm import PostNormAttention, PostNormMlp
+from interp_components.standard.post_norm import (
+    PostNormAttention,
+    PostNormMlp,
+    PostOnlyAttention,
+    PostOnlyLayer,
+    PostOnlyMlp,
+    SandwichLayer,
+)
 from interp_components.standard.reasons import implementation, interface_reason, needs_eager, needs_interface
 from interp_components.standard.residual import ResidualEProperty
 from interp_components.standard.root import Root
@@ -24,8 +31,12 @@ __all__ = [
     "ParallelLayer",
     "PostNormAttention",
     "PostNormMlp",
+    "PostOnlyAttention",
+    "PostOnlyLayer",
+    "PostOnlyMlp",
     "ResidualEProperty",
     "Root",
+    "SandwichLayer",
     "ScaledEProperty",
     "Standard",
     "TokenEProperty",
