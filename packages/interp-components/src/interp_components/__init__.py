@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         Values,
     )
     from interp_components.model import (
+        GuessedFamilyWarning,
         GuessedTokensWarning,
         InputError,
         LoadError,
@@ -118,7 +119,10 @@ _ROOMS = {
         "SSDKeys SSDQueries SSDValues ScanDecays ScanQK ScanState ScanStates ScanSteps ScanValues State States "
         "StreamMixing StreamWeights Streams Tokens Values"
     ),
-    "model": "GuessedTokensWarning InputError LoadError StandardizedTransformer TokenizerNeeded UnsupportedFamily",
+    "model": (
+        "GuessedFamilyWarning GuessedTokensWarning InputError LoadError StandardizedTransformer TokenizerNeeded "
+        "UnsupportedFamily"
+    ),
     "properties": "FIRST CopyEProperty DerivedEProperty EProperty SelectionError unavailable",
     "standard": (
         "Attention Layer Mlp Moe ParallelLayer PostNormAttention PostNormMlp ResidualEProperty Root ScaledEProperty "
@@ -144,6 +148,7 @@ __all__ = [
     "ExpertOutputs",
     "ExpertWeights",
     "Gates",
+    "GuessedFamilyWarning",
     "GuessedTokensWarning",
     "HeadOutputs",
     "ImageFeatures",

@@ -32,7 +32,11 @@ class LoadError(InterpError, OSError):
 
 
 class UnsupportedFamily(InterpError, NotImplementedError):
-    """No family describes the architecture of the model."""
+    """No family describes the architecture of the model, and its parts cannot be found without one."""
+
+
+class GuessedFamilyWarning(UserWarning):
+    """No family describes the architecture, so its parts are those that look like them."""
 
 
 class GuessedTokensWarning(UserWarning):
@@ -143,4 +147,28 @@ def unsupported_family(name: str, known: Sequence[str]) -> UnsupportedFamily:
         f"no family describes the architecture {name!r}{suggestion(name, known)}. There are {', '.join(known)}: "
         f"pass family= to use one of them, write one and register it with interp_components.families.register, or wrap "
         f"the module under its native names with interp_components.Envoy(module)"
+    )
+
+
+def unguessed_family(
+    model_type: str, model: str, found: Mapping[str, str], missing: Sequence[str]
+) -> UnsupportedFamily:
+    """The error for an architecture that no family describes and whose parts have names that are not known."""
+    there = ", ".join(f"{name} at {path!r}" for name, path in found.items()) or "none of the others"
+    return UnsupportedFamily(
+        f"no family describes the architecture {model_type!r}, and {model} has no {', '.join(missing)} under a name that "
+        f"is known; found: {there}. Write a family whose RENAME says where they are and register it with "
+        f"interp_components.families.register(family, {model_type!r}), or wrap the module under its native names with "
+        f"interp_components.Envoy(module)"
+    )
+
+
+def warn_of_guess(model_type: str) -> None:
+    """Warn that the parts of the model are guessed."""
+    warnings.warn(
+        f"no family describes the architecture {model_type!r}: its parts are found by the names that architectures use, "
+        f"and project_on_vocab is no more than norm and head. model.support() says what is there. To be sure, write a "
+        f"family and register it with interp_components.families.register(family, {model_type!r}).",
+        GuessedFamilyWarning,
+        stacklevel=4,
     )

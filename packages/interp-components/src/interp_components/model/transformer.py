@@ -23,6 +23,7 @@ from interp_components import families
 from interp_components.envoys import Envoy
 from interp_components.model import batches, failures
 from interp_components.model.generation import generate
+from interp_components.model.guessed import guess
 from interp_components.model.inputs import Prepared, Reader, with_positions
 from interp_components.model.origins import Ready, origin_of
 from interp_components.model.tokenizers import padding_of, ready_to_pad, without_prefix
@@ -53,7 +54,8 @@ class StandardizedTransformer(Root, Traceable):
 
     Raises:
         LoadError: There is no such model.
-        UnsupportedFamily: No family describes the architecture.
+        UnsupportedFamily: No family is called like the one asked for, or none describes the architecture and its parts
+            cannot be found without one.
     """
 
     def __init__(
@@ -78,8 +80,9 @@ class StandardizedTransformer(Root, Traceable):
         self._tokenizer_options = dict(tokenizer_kwargs or {})
         self._loading = threading.Lock()
         self.is_dispatched = dispatch or isinstance(self._origin, Ready)
-        self.family = family_of(self._origin.config, family)
+        known = family_of(self._origin.config, family)
         module = self._origin.load() if dispatch else self._origin.skeleton()
+        self.family = known or guess(inner_model(module))
         self._longest = longest_input(module)
         super().__init__(
             module,
@@ -228,17 +231,17 @@ def _again(
     return kind(source, dispatch=is_dispatched, **recipe)
 
 
-def family_of(config: PreTrainedConfig, asked: Family | str | None) -> Family:
-    """The family that was asked for, or that the text part of the config names.
+def family_of(config: PreTrainedConfig, asked: Family | str | None) -> Family | None:
+    """The family that was asked for, or that the text part of the config names; None when none describes it.
 
     Raises:
-        UnsupportedFamily: None is known under the name.
+        UnsupportedFamily: None is known under the name that was asked for.
     """
     if asked is not None and not isinstance(asked, str):
         return asked
     name = asked or config.get_text_config().model_type
     found = families.lookup(name)
-    if found is None:
+    if found is None and asked is not None:
         raise failures.unsupported_family(name, families.known())
     return found
 
