@@ -1,5 +1,7 @@
 """`with model.edit() as (tracer, edited):` - blocks that stay."""
 
+import linecache
+
 import pytest
 import torch
 
@@ -58,3 +60,33 @@ def test_edits_reach_every_invoke(chain, x, expected):
             chain.output.save()
 
     assert torch.allclose(expected[1][:1], one)
+
+
+def test_an_edit_keeps_the_values_that_its_names_had(chain, x, monkeypatch):
+    """Edits written in a loop are each about their own round, at module level too."""
+    namespace = {"chain": chain}
+    text = (
+        "for name in ('first', 'second'):\n"
+        "    with chain.edit(inplace=True):\n"
+        "        chain.get(name).output[:] = len(name)\n"
+    )
+    monkeypatch.setitem(linecache.cache, "<edits>", (len(text), None, text.splitlines(keepends=True), "<edits>"))
+    exec(compile(text, "<edits>", "exec"), namespace)
+    with chain.trace(x):
+        first = chain.first.output.clone().save()
+        second = chain.second.output.clone().save()
+
+    assert (first.mean().item(), second.mean().item()) == (5.0, 6.0)
+
+
+def test_an_edit_begins_anew_in_every_trace(chain, x):
+    """What an edit binds in one run is not there in the next."""
+    count, seen = 0, []
+    with chain.edit(inplace=True):
+        count += 1
+        seen.append(count)
+    for _ in range(2):
+        with chain.trace(x):
+            chain.output.save()
+
+    assert seen == [1, 1]

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from interp_components.errors import BarrierError, BatchError, RowsError
+from interp_components.saving import save
 from interp_components.tracing import Traceable
 
 
@@ -190,3 +191,27 @@ def test_an_error_in_one_invoke_is_the_error_of_the_trace(chain, x, leftovers):
             raise KeyError
 
     assert (unwound, leftovers(chain._module)) == ([True], [])
+
+
+def test_a_block_sees_the_value_that_a_loop_around_it_had(chain, x):
+    """The blocks run when the loop is over; each still means its own round."""
+    seen = []
+    with chain.trace() as tracer:
+        for number in range(2):
+            with tracer.invoke(x[number : number + 1]):
+                seen.append(number)
+
+    assert seen == [0, 1]
+
+
+def test_a_name_that_one_block_binds_is_read_by_the_next(chain, x):
+    """It has been bound when the model comes by later, also where it had a value before."""
+    with chain.trace() as tracer:
+        passed = None
+        with tracer.invoke(x[:1]):
+            passed = chain.first.output
+        with tracer.invoke(x[1:]):
+            chain.second.output  # the first block has bound the name by then
+            shape = save(passed.shape)
+
+    assert shape == (1, 4)

@@ -158,6 +158,16 @@ class Block:
                 found[name] = self._globals[name]
         return found
 
+    def outer_values(self) -> dict[str, Any]:
+        """Return what the names of the block around it that this block only reads are bound to now."""
+        names = self._shared.keys() & self.cells.keys() - set(self.site.body.writes)
+        return {name: self.cells[name].cell_contents for name in names if self.cells[name] != _UNBOUND}
+
+    def hold(self, values: Mapping[str, Any]) -> None:
+        """Read these values from now on, whatever becomes of their names in the block around it."""
+        self.cells = {name: CellType(values[name]) if name in values else cell for name, cell in self.cells.items()}
+        self._function = None
+
     def apart(self, values: Mapping[str, Any]) -> Apart:
         """Return a run of the block on cells of its own that hold `values`."""
         return Apart(self.recipe.compiled(frozenset(values)), values, self._globals)

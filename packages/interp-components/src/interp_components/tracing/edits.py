@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tracer_core import Backend, Tracer
+from tracer_core import Backend, Block, SourceNotAvailable, Tracer
 
 if TYPE_CHECKING:
     from interp_components.tracing.traceable import Traceable
@@ -35,4 +36,20 @@ class Edit(Tracer):
         """Keep the block."""
         if code is not None:
             self.block.replace_code(code)
-        self._model._edits = (*self._model._edits, self.block)
+        self._model._edits = (*self._model._edits, KeptBlock(self.block, _run_of(self.block, is_own=code is None)))
+
+
+class KeptBlock(NamedTuple):
+    """A block of an edit, and what runs it."""
+
+    block: Block
+    run: Callable[[], object]
+
+
+def _run_of(block: Block, is_own: bool) -> Callable[[], object]:
+    """What runs the block, each time on the values that its names have now; a block without its own text shares its names."""
+    try:
+        values = block.values() if is_own else None
+    except SourceNotAvailable:
+        values = None
+    return block.run if values is None else lambda: block.apart(values).run()

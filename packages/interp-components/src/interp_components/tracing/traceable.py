@@ -11,17 +11,17 @@ from typing import Any
 
 from interp_components.envoys import Envoy
 from interp_components.tracing.calls import Call, as_call, join
-from interp_components.tracing.edits import Edit
+from interp_components.tracing.edits import Edit, KeptBlock
 from interp_components.tracing.scans import Scan
 from interp_components.tracing.sessions import Session
 from interp_components.tracing.trace import Trace
-from tracer_core import Backend, Block
+from tracer_core import Backend
 
 
 class Traceable(Envoy):
     """An envoy that can be run with blocks in it; wraps any module."""
 
-    _edits: tuple[Block, ...] = ()
+    _edits: tuple[KeptBlock, ...] = ()
 
     @classmethod
     def _default_class(cls) -> type[Envoy]:

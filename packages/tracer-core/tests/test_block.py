@@ -1,0 +1,37 @@
+"""A captured block on its own."""
+
+from tracer_core import Tracer, save
+
+
+class Later(Tracer):
+    """Keeps its block for later, with the values that the names around it have."""
+
+    def execute(self, code=None):
+        self.values = self.block.outer_values()
+
+
+def test_a_block_inside_a_block_can_hold_what_its_names_were():
+    """Run when the loop around it is over, it is about its own round."""
+    with Tracer():
+        kept, seen = [], save([])
+        for number in range(2):
+            with Later() as later:
+                seen.append(number)
+            kept.append(later)
+        for later in kept:
+            later.block.hold(later.values)
+            later.block.run()
+
+    assert seen == [0, 1]
+
+
+def test_the_outer_values_are_those_it_only_reads():
+    """What it binds is one variable for both, and what is not bound has no value."""
+    with Tracer():
+        read, bound = 1, 2
+        with Later() as later:
+            bound = read + bound + unbound  # noqa: F821  # the name is bound below
+        values = save(later.values)
+        unbound = 3
+
+    assert values == {"read": 1}
