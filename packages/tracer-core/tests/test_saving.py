@@ -74,7 +74,7 @@ def test_a_thread_has_no_scope_of_its_maker():
 
 def test_save_without_a_trace_is_an_error():
     """The error is also a ValueError."""
-    with pytest.raises(ValueError, match="no trace running") as caught:
+    with pytest.raises(ValueError, match="outside a trace") as caught:
         save(1)
 
     assert isinstance(caught.value, SaveOutsideTrace)

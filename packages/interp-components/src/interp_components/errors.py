@@ -22,7 +22,7 @@ class OutsideTraceError(InterpError, ValueError):
     def of(cls, what: str) -> OutsideTraceError:
         """The error for `what`, read, assigned or called outside of a trace."""
         return cls(
-            f"Cannot access `{what}` outside of a trace: it exists only while the model runs. "
+            f"Cannot access `{what}` outside of interleaving: it exists only while the model runs, in turns with a block. "
             f"Put the line inside `with model.trace(...):`, and keep what you need with `.save()`."
         )
 
@@ -71,7 +71,7 @@ class CacheError(InterpError, ValueError):
     """A cache was declared too late, or asked for what it does not hold."""
 
 
-class GradientError(InterpError, RuntimeError):
+class GradientError(OutOfOrderError):
     """A gradient was asked for that there is none of, or that the backward pass had passed already."""
 
 

@@ -41,7 +41,7 @@ def net():
 def test_an_alias_leads_to_the_module(rename, spelled, native):
     """The envoy keeps its native path."""
     if spelled is None:
-        with pytest.raises(AliasError, match="leads to 2 modules from"):
+        with pytest.raises(AliasError, match="matches 2 modules under"):
             Envoy(net(), rename=rename)
         return
     assert Envoy(net(), rename=rename).get(spelled).path == f"model.{native}"
@@ -55,11 +55,17 @@ def test_a_key_that_leads_nowhere_is_skipped():
 @pytest.mark.parametrize(
     ("rename", "message"),
     [
-        pytest.param({"attn": "mlp"}, r"model.transformer.h.0.mlp is the module", id="child"),
-        pytest.param({"attn": "output"}, "is a name that every envoy has", id="value"),
-        pytest.param({"attn": "training"}, "is an attribute of ModuleDict", id="attribute"),
+        pytest.param({"attn": "mlp"}, "would shadow the child module model.transformer.h.0.mlp", id="child"),
+        pytest.param({"attn": "output"}, "would shadow Envoy.output, a name that every envoy has", id="value"),
         pytest.param(
-            {"transformer": "it", "transformer.h": "it"}, "is the module model.transformer already", id="alias"
+            {"attn": "training"},
+            "would shadow model.transformer.h.0.training, an attribute of ModuleDict",
+            id="attribute",
+        ),
+        pytest.param(
+            {"transformer": "it", "transformer.h": "it"},
+            "would shadow model.transformer, which model.it is already bound to",
+            id="alias",
         ),
         pytest.param({"attn.c_proj": "mlp.o_proj"}, "not where the key starts", id="prefix"),
     ],
@@ -77,4 +83,4 @@ def test_aliases_stand_before_native_names_in_the_tree():
 
 def test_aliases_that_lead_further_down_have_lines_of_their_own():
     """They are listed under the module they are bound on."""
-    assert "(layers) is transformer.h" in repr(Envoy(net(), rename={"transformer.h": "layers"}))
+    assert "(layers): transformer.h" in repr(Envoy(net(), rename={"transformer.h": "layers"}))

@@ -38,3 +38,23 @@ def test_the_first_match_decides(envoys, expected):
     model = Envoy(net(), rename={"h": "layers", "proj": "o_proj"}, envoys=envoys)
 
     assert type(model.h[0].proj) is expected
+
+
+def test_a_map_of_the_user_comes_before_that_of_the_family():
+    """Also where the user's key is a path and the family's a class."""
+
+    class Family(Envoy):
+        def _family_classes(self):
+            return {nn.Linear: Other, nn.ModuleList: Other}
+
+    model = Family(net(), envoys={"proj": One})
+
+    assert (type(model.h[0].proj), type(model.h)) == (One, Other)
+
+
+@pytest.mark.parametrize("key", ["blocks.*", "blocks.0"])
+def test_an_alias_of_several_components_is_a_spelling(key):
+    """A path may begin where the alias leads."""
+    model = Envoy(nn.ModuleDict({"body": net()}), rename={"body.h": "blocks"}, envoys={key: One})
+
+    assert (type(model.body.h[0]), type(model.body.h)) == (One, Envoy)

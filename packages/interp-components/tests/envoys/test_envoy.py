@@ -197,3 +197,44 @@ def test_an_envoy_can_be_called_outside_a_trace(model):
     x = torch.ones(1, 2)
 
     assert torch.equal(model._module(x), model(x))
+
+
+def test_a_module_that_is_no_child_has_an_envoy(model):
+    """It is known by the name of the attribute that it was found under."""
+    object.__setattr__(model._module.h[0], "beside", nn.Linear(2, 2))
+
+    assert (model.h[0].beside.path, model.h[0].beside) == ("model.h.0.beside", model.h[0].beside)
+
+
+def test_a_property_that_returns_a_module_leads_to_its_envoy():
+    """`base_model` of a model without a head is the model itself."""
+
+    class Named(Net):
+        base_model = property(lambda self: self)
+
+    model = Envoy(Named(), rename={"base_model.h": "layers"})
+
+    assert (model.base_model, model.layers) == (model, model.h)
+
+
+def test_get_reaches_parameters(model):
+    """As `get_parameter` does on the module."""
+    assert model.get("h.1.attn.weight") is model._module.h[1].attn.weight
+
+
+def test_devices_are_those_of_all_tensors(model):
+    """A module that is spread over devices has several; one without tensors none."""
+    model.h[1].to("meta")
+
+    assert model.devices == {torch.device("cpu"), torch.device("meta")}
+    assert Envoy(nn.ReLU()).devices == set()
+
+
+@pytest.mark.parametrize("depth", ["model", "model.inner"])
+def test_the_warning_about_a_reserved_name_comes_when_the_tree_is_wrapped(depth):
+    """Not when somebody first looks at the envoy in question."""
+    module = nn.ModuleDict({"inner": nn.Module()})
+    module.get_submodule(depth[6:]).add_module("output", nn.Identity())
+
+    with pytest.warns(UserWarning, match=f"{depth} already serves a value called 'output'"):
+        Envoy(module)

@@ -68,7 +68,7 @@ def test_a_scan_gives_shapes_without_the_weights(lazy: StandardizedTransformer) 
         shape = lazy.layers[2].layer_output.shape.save()
 
     assert shape == (1, 2, 16)
-    assert not lazy.is_dispatched
+    assert not lazy.dispatched
 
 
 def test_an_edited_copy_shares_the_weights(lazy: StandardizedTransformer) -> None:

@@ -171,7 +171,7 @@ def test_outside_a_trace_a_value_says_where_it_exists() -> None:
     """The error names the value by the path of its host."""
     inner = tree(inner=Inner).get("first").get("inner")
 
-    with pytest.raises(OutsideTraceError, match=r"`model\.first\.inner\.doubled` outside of a trace"):
+    with pytest.raises(OutsideTraceError, match=r"`model\.first\.inner\.doubled` outside of interleaving"):
         inner.doubled  # the access is the test
 
 

@@ -382,7 +382,7 @@ def test_a_drilled_source_is_found_anew_in_each_run(host, run):
         pytest.param("hidden_0", "is an assignment", id="assignment"),
         pytest.param("return_0", "is a return", id="return"),
         pytest.param("hidden_iadd_0", "is an augmented assignment", id="augmented"),
-        pytest.param("self_first_0", "calls a module, Linear", id="module"),
+        pytest.param("self_first_0", "calls a submodule, Linear", id="module"),
         pytest.param("torch_add_0", "has no Python source", id="builtin"),
         pytest.param("range_0", "is the class range", id="class"),
     ],

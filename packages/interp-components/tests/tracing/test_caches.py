@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch import nn
 
 from interp_components.errors import CacheError
 from interp_components.tracing import Traceable
@@ -95,3 +96,40 @@ def test_what_was_not_kept_is_named(chain, x):
 
     with pytest.raises(KeyError, match=r"model.firsd.*did you mean 'model.first'"):
         cache.model.firsd
+
+
+def test_the_name_of_the_model_may_be_left_out(chain, x):
+    """`cache.first` is `cache.model.first`."""
+    with chain.trace(x) as tracer:
+        cache = tracer.cache()
+
+    assert cache.first.output is cache.model.first.output
+
+
+def test_an_entry_is_as_long_as_its_module_was_called_often(chain, x):
+    """Each call is kept."""
+    with chain.trace(x, fn="repeat") as tracer:
+        cache = tracer.cache(include_output=False, include_inputs=True)
+
+    assert len(cache["model.first"]) == 3
+
+
+def test_a_call_without_arguments_has_no_input(x):
+    """It is kept all the same."""
+
+    class Constant(nn.Module):
+        def forward(self):
+            return torch.ones(4)
+
+    class Around(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.constant = Constant()
+
+        def forward(self, x):
+            return x + self.constant()
+
+    with Traceable(Around()).trace(x) as tracer:
+        cache = tracer.cache(include_inputs=True)
+
+    assert (cache.constant.input, cache.constant.inputs) == (None, ((), {}))

@@ -148,7 +148,7 @@ def test_a_break_ends_the_loop(chain, x):
 @pytest.mark.parametrize("steps", [-1, slice(-2, None), slice(0, -1), [0, -1]], ids=str)
 def test_negative_steps_are_refused(chain, x, steps):
     """How many steps there will be is known at the end only."""
-    with pytest.raises(ValueError, match="counts from the end"), chain.trace(x) as tracer:
+    with pytest.raises(ValueError, match="negative"), chain.trace(x) as tracer:
         tracer.iter[steps]
 
 

@@ -232,7 +232,7 @@ def test_an_order_error_can_be_caught_in_the_block(chain, x):
 @pytest.mark.parametrize("name", ["output", "input", "inputs"])
 def test_a_value_outside_a_trace_is_an_error_that_shows_the_way(chain, name):
     """The error is no `AttributeError`, and says what to write."""
-    with pytest.raises(OutsideTraceError, match=rf"`model.first.{name}` outside of a trace.*with model.trace"):
+    with pytest.raises(OutsideTraceError, match=rf"`model.first.{name}` outside of interleaving.*with model.trace"):
         getattr(chain.first, name)
 
 
@@ -468,12 +468,13 @@ def test_traces_leave_no_objects(chain, x, fails):
 
 
 def test_a_kept_tracer_does_not_keep_the_model(x):
-    """The receipt and the count of steps need no module; a block that names the model does hold it."""
+    """The receipt and the count of steps need no module, and the block's names are let go of."""
 
     def traced():
         module = nn.Linear(4, 4)
-        with Traceable(module).trace(x) as tracer:
-            _ = tracer.steps
+        model = Traceable(module)
+        with model.trace(x) as tracer:
+            _ = model.output
         return tracer, weakref.ref(module)
 
     tracer, gone = traced()
@@ -493,3 +494,12 @@ def test_two_thousand_traces_keep_the_memory_flat(chain, x):
 
     many(20)
     assert many(2000) - many(20) < 20
+
+
+def test_a_trace_runs_once(chain, x):
+    """Another run is another trace."""
+    with chain.trace(x) as tracer:
+        pass
+
+    with pytest.raises(NestedRunError, match="write another"):
+        tracer.execute()

@@ -110,7 +110,7 @@ def suspended(frame: FrameType) -> TraceSuspended:
 def save_outside() -> SaveOutsideTrace:
     """Return the error for `save` with no trace running."""
     return SaveOutsideTrace(
-        "save() was called with no trace running. It marks what a trace hands back, so it belongs inside the block: "
+        "save() was called outside a trace. It marks what a trace hands back, so it belongs inside the block: "
         "move the call under the `with`."
     )
 

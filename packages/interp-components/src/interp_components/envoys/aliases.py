@@ -34,6 +34,7 @@ class Aliases:
         self._reserved = reserved
         self._bound: dict[nn.Module, dict[str, nn.Module]] = {}
         self._names: dict[nn.Module, list[str]] = {}
+        self._mounts: dict[nn.Module, list[tuple[nn.Module, str]]] = {}
 
     def on(self, module: nn.Module) -> Mapping[str, nn.Module]:
         """The aliases bound on `module`, and where they lead."""
@@ -42,6 +43,10 @@ class Aliases:
     def of(self, module: nn.Module) -> Sequence[str]:
         """The aliases that stand in the place of the module's own name."""
         return self._names.get(module, ())
+
+    def mounts(self, module: nn.Module) -> Sequence[tuple[nn.Module, str]]:
+        """The aliases that lead further down to `module` than one child: where each is bound, and its name."""
+        return self._mounts.get(module, ())
 
     def bind(self, tree: Tree) -> None:
         """Bind every key wherever it leads to a module of `tree`.
@@ -55,8 +60,8 @@ class Aliases:
                     self._bind_from(tree, start, key, alias)
 
     def _bind_from(self, tree: Tree, start: nn.Module, key: str | type[nn.Module], alias: str) -> None:
-        *prefix, name = alias.split(".")
-        parts = [key] if isinstance(key, type) else list(key.split("."))
+        *prefix, name = alias.lstrip(".").split(".")
+        parts = [key] if isinstance(key, type) else list(key.lstrip(".").split("."))
         if parts[: len(prefix)] != prefix or len(prefix) >= len(parts):
             raise AliasError(
                 f"rename={{{key!r}: {alias!r}}}: the dotted alias starts at {'.'.join(prefix)!r}, which is not where the "
@@ -66,9 +71,10 @@ class Aliases:
         if not found:
             return
         if len(found) > 1:
-            paths = ", ".join(tree.paths[one] for one in found)
+            above = len(tree.paths[start]) + 1
+            paths = ", ".join(tree.paths[one][above:] for one in found)
             raise AliasError(
-                f"rename={{{key!r}: {alias!r}}}: the key leads to {len(found)} modules from {tree.paths[start]}: {paths}. "
+                f"rename={{{key!r}: {alias!r}}}: the key matches {len(found)} modules under `{tree.paths[start]}` ({paths}). "
                 f"One name means one module; write the key with the name of the one that is meant."
             )
         holder = start
@@ -77,6 +83,8 @@ class Aliases:
         self._bind(tree, holder, name, found[0], key)
         if len(parts) == len(prefix) + 1:
             self._names.setdefault(found[0], []).append(name)
+        else:
+            self._mounts.setdefault(found[0], []).append((holder, name))
 
     def _bind(self, tree: Tree, holder: nn.Module, name: str, module: nn.Module, key: object) -> None:
         bound = self._bound.setdefault(holder, {})
@@ -84,16 +92,18 @@ class Aliases:
         if there is module:
             return
         found = None
-        if there is not None:
-            found = f"the module {tree.paths[there]}"
+        if name in bound:
+            found = f"{tree.paths[bound[name]]}, which {tree.paths[holder]}.{name} is already bound to"
+        elif there is not None:
+            found = f"the child module {tree.paths[there]}"
         elif name in self._reserved:
-            found = "a name that every envoy has"
+            found = f"Envoy.{name}, a name that every envoy has"
         elif hasattr(holder, name):
-            found = f"an attribute of {type(holder).__name__}"
+            found = f"{tree.paths[holder]}.{name}, an attribute of {type(holder).__name__}"
         if found is not None:
             raise AliasError(
-                f"rename={{{key!r}: {name!r}}}: {tree.paths[holder]}.{name} is {found} already, so the alias for "
-                f"{tree.paths[module]} would hide it. Choose another alias."
+                f"rename={{{key!r}: {name!r}}}: the alias for {tree.paths[module]} would shadow {found}. "
+                f"Choose another alias."
             )
         bound[name] = module
 
@@ -102,7 +112,7 @@ def _follow(start: nn.Module, parts: Sequence[str | type[nn.Module]]) -> Iterato
     """The modules that `parts` lead to from `start`."""
     part, *rest = parts
     if isinstance(part, str) and part != "*":
-        children = [start._modules.get(part)]
+        children = [_child(start, part)]
     else:
         children = [child for child in start._modules.values() if part == "*" or isinstance(child, part)]  # type: ignore[arg-type]  # a class, when it is not a string
     for child in children:
@@ -111,3 +121,12 @@ def _follow(start: nn.Module, parts: Sequence[str | type[nn.Module]]) -> Iterato
                 yield from _follow(child, rest)
             else:
                 yield child
+
+
+def _child(module: nn.Module, name: str) -> nn.Module | None:
+    """The child of that name, or the module that a property of that name returns (`base_model`)."""
+    child = module._modules.get(name)
+    if child is None and isinstance(getattr(type(module), name, None), property):
+        found = getattr(module, name)
+        return found if isinstance(found, nn.Module) else None
+    return child

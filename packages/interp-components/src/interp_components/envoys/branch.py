@@ -65,9 +65,10 @@ class Branch:
             envoy = self.__dict__[name] = self._envoy_of(module)
             return envoy
         try:
-            return getattr(self._module, name)
+            value = getattr(self._module, name)
         except AttributeError:
             raise AttributeError(self._no_such(name)) from None
+        return self._known(name, value) if isinstance(value, nn.Module) else value
 
     def _no_such(self, name: str) -> str:
         known = [
@@ -77,10 +78,18 @@ class Branch:
         ]
         return f"{self.path}: {type(self._module).__name__!r} object (nor its module) has attribute {name!r}{display.suggestion(name, known)}"
 
+    def _known(self, name: str, module: nn.Module) -> Envoy:
+        """The envoy of a module that is an attribute and no child: of another place in the tree, or known from now on."""
+        tree = self._tree
+        if module not in tree.paths:
+            tree.add(module, f"{self.path}.{name}", self._module)
+        return self._envoy_of(module)
+
     def _module_called(self, name: str) -> nn.Module | None:
         if name.startswith("E_") and name[2:] in reserved_names(type(self)):
             name = name[2:]
-        return self._module._modules.get(name) or self._tree.aliases.on(self._module).get(name)
+        child = self._module._modules.get(name)
+        return self._tree.aliases.on(self._module).get(name) if child is None else child
 
     def _child(self, name: str) -> Envoy:
         """The envoy of the child or alias `name`."""
@@ -104,21 +113,10 @@ class Branch:
         if module not in tree.paths:  # put there since the tree was walked
             name = next(name for name, child in self._module._modules.items() if child is module)
             tree.add(module, f"{self.path}.{name}", self._module)
-        path = tree.paths[module]
-        holder = tree.holders[module][0]
-        parent = self._envoy_of(holder)
-        spellings = [*parent._spellings(), (path.rpartition(".")[2], *tree.aliases.of(module))]
-        envoy_class = tree.classes.choose(module, spellings)
+        envoy_class = tree.classes.choose(module, tree)
         envoy = envoy_class.__new__(envoy_class)
-        envoy._mount(module, path, root, parent)
+        envoy._mount(module, tree.paths[module], root, self._envoy_of(tree.holders[module][0]))
         return envoy
-
-    def _spellings(self) -> list[tuple[str, ...]]:
-        """For each component of the path below the root, its name and its aliases."""
-        parent = self.parent
-        if parent is None:
-            return []
-        return [*parent._spellings(), (self.path.rpartition(".")[2], *self._tree.aliases.of(self._module))]
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Put a module under this one, on the module too; anything else is set on the envoy."""

@@ -1,7 +1,8 @@
 """`envoys={GPT2Attention: MyAttention, "mlp": MyMlp}`: which class the envoy of a module gets.
 
 Looked at in this order, first match wins: module classes along the module's MRO; strings as the end of the native path,
-component by component, `*` for any one; strings as the end of any spelling of the path with aliases.
+component by component, `*` for any one; strings as the end of any spelling of the path with aliases. Of several maps, the
+first that says anything about the module wins.
 """
 
 from __future__ import annotations
@@ -13,54 +14,54 @@ from torch import nn
 
 if TYPE_CHECKING:
     from interp_components.envoys.envoy import Envoy
+    from interp_components.envoys.tree import Tree
 
-EnvoyMap: TypeAlias = "type[Envoy] | Mapping[str | type[nn.Module], type[Envoy]]"
+ClassMap: TypeAlias = "Mapping[str | type[nn.Module], type[Envoy]]"
+EnvoyMap: TypeAlias = "type[Envoy] | ClassMap"
 
 
 class EnvoyClasses:
-    """The class map of one tree.
+    """The class maps of one tree.
 
     Args:
-        envoys: a class for every module, a map, or None.
-        default: the class of modules that nothing is said about.
+        envoys: what a user asks for: a map, a class for all modules that nothing is said about, or None.
+        default: that class, where `envoys` is none.
+        family: the map of the architecture, for modules that the user's says nothing about.
     """
 
-    def __init__(self, envoys: EnvoyMap | None, default: type[Envoy]) -> None:
+    def __init__(self, envoys: EnvoyMap | None, default: type[Envoy], family: ClassMap | None = None) -> None:
         self.envoys = envoys
-        self._default = default
-        self._types: dict[type, type[Envoy]] = {}
-        self._paths: dict[tuple[str, ...], type[Envoy]] = {}
-        if isinstance(envoys, type):
-            self._default = envoys
-        elif envoys is not None:
-            for key, envoy_class in envoys.items():
-                if isinstance(key, str):
-                    self._paths[tuple(key.split("."))] = envoy_class
-                else:
-                    self._types[key] = envoy_class
+        self._default = envoys if isinstance(envoys, type) else default
+        self._maps = [each for each in (envoys, family) if each is not None and not isinstance(each, type)]
 
-    def choose(self, module: nn.Module, spellings: Sequence[Sequence[str]]) -> type[Envoy]:
-        """The class for `module`.
-
-        Args:
-            module: the module.
-            spellings: for each component of its path, the native name and then the aliases of that component.
-        """
-        for kind in type(module).__mro__:
-            if kind in self._types:
-                return self._types[kind]
-        for native in (True, False):
-            for pattern, envoy_class in self._paths.items():
-                if _is_end(pattern, spellings, native):
-                    return envoy_class
-        return self._default
+    def choose(self, module: nn.Module, tree: Tree) -> type[Envoy]:
+        """The class for `module`, which is in `tree`."""
+        return next((found for each in self._maps if (found := _named(each, module, tree))), self._default)
 
 
-def _is_end(pattern: tuple[str, ...], spellings: Sequence[Sequence[str]], native: bool) -> bool:
-    if len(pattern) > len(spellings):
+def _named(classes: ClassMap, module: nn.Module, tree: Tree) -> type[Envoy] | None:
+    """The class that one map has for `module`."""
+    for kind in type(module).__mro__:
+        if kind in classes:
+            return classes[kind]
+    for with_aliases in (False, True):
+        for key, envoy_class in classes.items():
+            if isinstance(key, str) and _is_end(key.split("."), module, tree, with_aliases):
+                return envoy_class
+    return None
+
+
+def _is_end(parts: Sequence[str], module: nn.Module, tree: Tree, with_aliases: bool) -> bool:
+    """Whether `parts` are the end of a path to `module`; the name of the root is part of none."""
+    if not parts:
+        return True
+    *before, last = parts
+    holder = tree.holder(module)
+    if holder is None:
         return False
-    end = spellings[len(spellings) - len(pattern) :]
-    return all(
-        part in ("*", names[0]) if native else part == "*" or part in names
-        for part, names in zip(pattern, end, strict=True)
+    aliases = tree.aliases
+    if last in ("*", tree.name(module)) or (with_aliases and last in aliases.of(module)):
+        return _is_end(before, holder, tree, with_aliases)
+    return with_aliases and any(
+        last == name and _is_end(before, start, tree, with_aliases) for start, name in aliases.mounts(module)
     )

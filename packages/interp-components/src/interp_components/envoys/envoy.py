@@ -17,7 +17,7 @@ from torch import nn
 
 from interp_components.envoys.aliases import Aliases, Rename
 from interp_components.envoys.branch import Branch, reserved_names
-from interp_components.envoys.classes import EnvoyClasses, EnvoyMap
+from interp_components.envoys.classes import ClassMap, EnvoyClasses, EnvoyMap
 from interp_components.envoys.listing import listing
 from interp_components.envoys.tree import Tree
 from interp_components.interleaving import End, Location, Node, Run, current
@@ -48,13 +48,21 @@ class Envoy(Branch):
         self, module: nn.Module, path: str = "model", rename: Rename | None = None, envoys: EnvoyMap | None = None
     ) -> None:
         aliases = Aliases(rename, reserved_names(type(self)))
-        self._own_tree = Tree(module, path, aliases, EnvoyClasses(envoys, self._default_class()))
+        self._own_tree = Tree(
+            module, path, aliases, EnvoyClasses(envoys, self._default_class(), self._family_classes())
+        )
+        for each, where in self._own_tree.paths.items():
+            _warn_of_hidden(where, each, reserved_names(Envoy))
         self._mount(module, path, self, None)
 
     @classmethod
     def _default_class(cls) -> type[Envoy]:
         """The class of envoys that `envoys=` says nothing about."""
         return Envoy
+
+    def _family_classes(self) -> ClassMap | None:
+        """The classes that the architecture of the model has for its modules; `envoys=` comes first."""
+        return None
 
     def _mount(self, module: nn.Module, path: str, root: Envoy, parent: Envoy | None) -> None:
         """Stand for `module` in the tree of `root`; also the way to make an envoy that is no root."""
@@ -65,13 +73,8 @@ class Envoy(Branch):
         tree = root._own_tree
         self._output = tree.output(module)
         self._input = tree.input(module)
-        for name in module._modules:
-            if name in reserved_names(type(self)):
-                warnings.warn(
-                    f"{path} has a module called {name!r}, which is a value of every envoy. "
-                    f"It is reached as `{path}.E_{name}`.",
-                    stacklevel=4,
-                )
+        if type(self) is not Envoy:
+            _warn_of_hidden(path, module, reserved_names(type(self)) - reserved_names(Envoy))
         self._mounted()
 
     def _mounted(self) -> None:
@@ -83,15 +86,16 @@ class Envoy(Branch):
         """The place the model passes before or after the module."""
         return self._output if end == "output" else self._input
 
-    def get(self, name: str) -> Node:
-        """The node at the dotted path: child modules, aliases, `source`, operations.
+    def get(self, name: str) -> Any:
+        """The node at the dotted path: child modules, aliases, `source`, operations; or a parameter or buffer.
 
         Raises:
             AttributeError: there is no such node; the message lists near names.
         """
-        node: Node = self
         first, _, rest = name.partition(".")
-        node = self.source if first == "source" else self._child(first)
+        if not rest and isinstance(tensor := getattr(self._module, first, None), torch.Tensor):
+            return tensor
+        node: Node = self.source if first == "source" else self._child(first)
         return node.get(rest) if rest else node
 
     # What a block reads and edits
@@ -159,6 +163,11 @@ class Envoy(Branch):
             return tensor.device
         return None
 
+    @property
+    def devices(self) -> set[torch.device]:
+        """The devices of all parameters and buffers."""
+        return {tensor.device for tensor in (*self._module.parameters(), *self._module.buffers())}
+
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:
         """Move or cast the module, as `nn.Module.to` does."""
         self._module.to(*args, **kwargs)
@@ -216,6 +225,16 @@ class Envoy(Branch):
     def __repr__(self) -> str:
         """The tree, as torch prints it, with aliases and named values."""
         return listing(self)
+
+
+def _warn_of_hidden(path: str, module: nn.Module, reserved: frozenset[str]) -> None:
+    """Say where the children of a module are whose names are those of values."""
+    for name in reserved.intersection(module._modules):
+        warnings.warn(
+            f"the envoy of {path} already serves a value called {name!r}, so its module of that name is reached as "
+            f"`{path}.E_{name}`.",
+            stacklevel=5,
+        )
 
 
 def _prepare_source(envoy: weakref.ref[Envoy], run: Run) -> None:

@@ -52,7 +52,7 @@ def _mounts(envoy: Envoy) -> list[str]:
     children = envoy._module._modules.values()
     found = tree.aliases.on(envoy._module).items()
     return [
-        f"({name}) is {tree.paths[module][len(envoy.path) + 1 :]}" for name, module in found if module not in children
+        f"({name}): {tree.paths[module][len(envoy.path) + 1 :]}" for name, module in found if module not in children
     ]
 
 

@@ -54,6 +54,14 @@ class Tree:
             if child is not None:
                 self.add(child, f"{path}.{name}", module)
 
+    def holder(self, module: nn.Module) -> nn.Module | None:
+        """The module that holds `module` on its first path; None for the root."""
+        return next(iter(self.holders[module]), None)
+
+    def name(self, module: nn.Module) -> str:
+        """The native name of `module` on its first path."""
+        return self.paths[module].rpartition(".")[2]
+
     def output(self, module: nn.Module) -> ModuleOutput:
         """The place of what `module` returns."""
         place = self._outputs.get(module)

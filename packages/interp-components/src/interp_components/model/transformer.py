@@ -20,7 +20,7 @@ from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from interp_components import families
-from interp_components.envoys import Envoy
+from interp_components.envoys import ClassMap, Envoy
 from interp_components.model import batches, failures
 from interp_components.model.generation import generate
 from interp_components.model.guessed import guess
@@ -79,23 +79,26 @@ class StandardizedTransformer(Root, Traceable):
         self._tokenizer = tokenizer
         self._tokenizer_options = dict(tokenizer_kwargs or {})
         self._loading = threading.Lock()
-        self.is_dispatched = dispatch or isinstance(self._origin, Ready)
+        self.dispatched = dispatch or isinstance(self._origin, Ready)
         known = family_of(self._origin.config, family)
         module = self._origin.load() if dispatch else self._origin.skeleton()
-        self.family = known or guess(inner_model(module))
+        self.family: Family = known or guess(inner_model(module))
         self._longest = longest_input(module)
         super().__init__(
             module,
             rename={**_at_root(self.family.RENAME, module), **(rename or {})},
-            envoys={**self.family.ENVOYS, **({"*": envoys} if isinstance(envoys, type) else envoys or {})},
+            envoys=envoys,
         )
+
+    def _family_classes(self) -> ClassMap:
+        return self.family.ENVOYS
 
     def dispatch(self) -> None:
         """Load the weights, if they are not loaded yet. Every envoy stays the one it was."""
         with self._loading:
-            if not self.is_dispatched:
+            if not self.dispatched:
                 self._update(self._origin.load())
-                self.is_dispatched = True
+                self.dispatched = True
 
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:
         """Load the weights, and move or cast them, as `nn.Module.to` does."""
@@ -208,15 +211,15 @@ class StandardizedTransformer(Root, Traceable):
         return _again, (
             type(self),
             self._origin.source,
-            self.is_dispatched,
+            self.dispatched,
             {**self._recipe, "tokenizer": self._tokenizer},
         )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> StandardizedTransformer:
         """A model of its own; its weights are a copy of these as they are now."""
-        function, (kind, source, is_dispatched, recipe) = self.__reduce__()
-        if not self.is_dispatched:
-            return cast(StandardizedTransformer, function(kind, source, is_dispatched, recipe))
+        function, (kind, source, dispatched, recipe) = self.__reduce__()
+        if not self.dispatched:
+            return cast(StandardizedTransformer, function(kind, source, dispatched, recipe))
         own = {name: recipe[name] for name in _NAMING}
         copied: StandardizedTransformer = kind(copy.deepcopy(self._module, memo), tokenizer=self._tokenizer, **own)
         return copied
@@ -226,9 +229,9 @@ _NAMING = ("family", "rename", "envoys", "tokenizer_kwargs")
 
 
 def _again(
-    kind: type[StandardizedTransformer], source: str | Path | nn.Module, is_dispatched: bool, recipe: dict[str, Any]
+    kind: type[StandardizedTransformer], source: str | Path | nn.Module, dispatched: bool, recipe: dict[str, Any]
 ) -> StandardizedTransformer:
-    return kind(source, dispatch=is_dispatched, **recipe)
+    return kind(source, dispatch=dispatched, **recipe)
 
 
 def family_of(config: PreTrainedConfig, asked: Family | str | None) -> Family | None:

@@ -223,7 +223,7 @@ class Operation(_Ends):
         except OutsideTraceError as error:
             raise SourceNotAvailable(
                 f"{self.path}.source is there only while the model runs, since what the call runs is known when it is "
-                f"called. Ask for it inside `with model.trace(...):`; `print` shows it there."
+                f"called. Ask for it inside a trace, `with model.trace(...):`; `print` shows it there."
             ) from error
         slots = self._drill(worker)
         drilled = self._drilled
@@ -244,7 +244,7 @@ class Operation(_Ends):
             worker.read(self._callee)
         if type(guard.callee) is not FunctionType and isinstance(guard.callee, nn.Module):
             raise SourceNotAvailable(
-                f"{self.path} calls a module, {type(guard.callee).__name__}; ask that module for its `source` instead"
+                f"{self.path} calls a submodule, {type(guard.callee).__name__}; ask that module for its `source` instead"
             )
         try:
             return guard.drill(self._drilled)

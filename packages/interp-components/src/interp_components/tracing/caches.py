@@ -40,14 +40,18 @@ class Entry:
 
     @property
     def input(self) -> Any:
-        """The first argument of its call; a list when it was called more than once."""
-        firsts = [selection.pick("input", pair, None) for pair in self.all_inputs]
+        """The first argument of its call, None without one; a list when it was called more than once."""
+        firsts = [selection.pick("input", pair, None) if any(pair) else None for pair in self.all_inputs]
         return self._only(firsts, "include_inputs")
 
     def _only(self, visits: list[Any], option: str) -> Any:
         if not visits:
             raise CacheError(f"{self.path!r}: nothing was kept; declare the cache with `{option}=True`")
         return visits[0] if len(visits) == 1 else visits
+
+    def __len__(self) -> int:
+        """How often the module was called."""
+        return max(len(self.all_outputs), len(self.all_inputs))
 
     def __repr__(self) -> str:
         return f"<{self.path}: {len(self.all_outputs)} outputs, {len(self.all_inputs)} inputs>"
@@ -59,12 +63,16 @@ class Cache(Mapping[str, Entry]):
     Args:
         entries: what is kept, by native path.
         aliases: the native path of each path that is spelled with an alias, and of the module it is on.
-        prefix: the path this view stands at, empty above the model.
+        root: the path of the model.
+        prefix: the path this view stands at, empty above the model, where the model's own name may be left out.
     """
 
-    def __init__(self, entries: dict[str, Entry], aliases: Mapping[str, Mapping[str, str]], prefix: str = "") -> None:
+    def __init__(
+        self, entries: dict[str, Entry], aliases: Mapping[str, Mapping[str, str]], root: str, prefix: str = ""
+    ) -> None:
         self._entries = entries
         self._aliases = aliases
+        self._root = root
         self._prefix = prefix
 
     def __getitem__(self, key: str | int) -> Any:
@@ -86,10 +94,12 @@ class Cache(Mapping[str, Entry]):
         return self._below(name)
 
     def _below(self, name: str) -> Cache:
-        path = self._aliases.get(self._prefix, {}).get(name) or (f"{self._prefix}.{name}" if self._prefix else name)
-        if not any(known == path or known.startswith(f"{path}.") for known in self._entries):
-            raise KeyError(f"{path!r} was not cached{display.suggestion(path, self._entries)}")
-        return Cache(self._entries, self._aliases, path)
+        prefixes = [self._prefix] if self._prefix else ["", self._root]
+        for prefix in prefixes:
+            path = self._aliases.get(prefix, {}).get(name) or (f"{prefix}.{name}" if prefix else name)
+            if any(known == path or known.startswith(f"{path}.") for known in self._entries):
+                return Cache(self._entries, self._aliases, self._root, path)
+        raise KeyError(f"{path!r} was not cached{display.suggestion(path, self._entries)}")
 
     def __iter__(self) -> Iterator[str]:
         """The paths, in the order of the tree."""
@@ -133,14 +143,14 @@ class Recorder:
             if tree.aliases.on(holder)
         }
         self._entries = {path: Entry(path) for path in called}
-        self.cache = Cache(self._entries, aliases)
+        self.cache = Cache(self._entries, aliases, root.path)
 
     def install(self, run: Run, rows: Rows | None) -> None:
         """Keep what passes in the run; a batched value narrowed to `rows`."""
         if run.has_started:
             raise CacheError(
                 "tracer.cache() was declared after the model had started, so it would miss what ran before. "
-                "Declare it at the top of the block, before anything is read."
+                "Declare it at the top of the block, before reading or modifying anything."
             )
         for path, envoy in self._envoys.items():
             entry = self._entries[path]

@@ -49,7 +49,7 @@ def _check(*steps: int) -> None:
     for step in steps:
         if step < 0:
             raise ValueError(
-                f"tracer.iter: {step} counts from the end, and how many steps there are is known at the end only. "
+                f"tracer.iter: {step} is negative, and how many steps there are is known at the end only. "
                 f"Count from 0; for the last step keep the value in a loop over `tracer.all()`."
             )
 

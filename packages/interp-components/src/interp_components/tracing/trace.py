@@ -73,6 +73,8 @@ class Trace(Tracer):
 
     def execute(self, code: CodeType | None = None) -> None:
         """Run the block, or the invokes written in it, together with the model."""
+        if self._model is None:
+            _gone()
         if code is not None:
             self.block.replace_code(code)
         try:
@@ -136,7 +138,8 @@ class Trace(Tracer):
             warnings.warn(text, NoEffectWarning, stacklevel=2)
 
     def _forget(self) -> None:
-        """Let go of the model and the inputs: the tracer may be kept for its receipt."""
+        """Let go of the model, the inputs and the block's values: the tracer may be kept for its receipt."""
+        del self.block
         if self._run is not None:
             self._requests, self._run = self._run.requests, None
         self._model = None
