@@ -4,6 +4,9 @@ import linecache
 
 import pytest
 import torch
+from torch import nn
+
+from interp_components.saving import save
 
 
 @pytest.fixture
@@ -90,3 +93,39 @@ def test_an_edit_begins_anew_in_every_trace(chain, x):
             chain.output.save()
 
     assert seen == [1, 1]
+
+
+class Adapter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+@pytest.fixture
+def adapted(chain):
+    """A chain whose first module has an adapter, as an edit that every pass goes through."""
+    chain.first.adapter = Adapter()
+    with chain.edit(inplace=True) as tracer:
+        for _ in tracer.iter[:]:
+            chain.first.output = chain.first.adapter(chain.first.output, hook=True)
+    return chain
+
+
+def test_a_block_sees_inside_a_module_that_an_edit_calls(adapted, x):
+    """`hook=True` lets others watch the call; a block that ends there does not end the edit."""
+    with adapted.trace(x):
+        inner = adapted.first.adapter.inner.output.save()
+
+    module = adapted._module.first
+    assert torch.equal(inner, module.adapter.inner(module(x)))
+
+
+def test_a_loop_in_an_edit_is_about_every_step(adapted, x):
+    """The adapter runs each time that its module does."""
+    with adapted.trace(x, fn="repeat") as tracer:
+        count = save(len([adapted.first.adapter.inner.output for _ in tracer.iter[:3]]))
+
+    assert count == 3

@@ -156,8 +156,8 @@ class Branch:
         return len(self._module)  # type: ignore[arg-type]  # a TypeError says that this module has none
 
     def __bool__(self) -> bool:
-        """True, also for an empty `ModuleList`: an envoy is there."""
-        return True
+        """The truth of the wrapped module: an empty `ModuleList` has none."""
+        return bool(self._module)
 
     @overload
     def __getitem__(self, index: int | str) -> Envoy: ...

@@ -24,11 +24,10 @@ class Seat(greenlet):  # type: ignore[misc]  # as above
     """A greenlet that runs one block after the other and is parked in between."""
 
     worker: Worker | None = None
-    _home: greenlet | None = None
 
-    def assign(self, worker: Worker, home: greenlet) -> None:
-        """Run the block of `worker` when it is next switched to; then come back to `home`."""
-        self.worker, self._home = worker, home
+    def assign(self, worker: Worker) -> None:
+        """Run the block of `worker` when it is next switched to; then go to where its model runs."""
+        self.worker = worker
         self.gr_context = copy_context()
 
     def run(self) -> None:
@@ -39,11 +38,10 @@ class Seat(greenlet):  # type: ignore[misc]  # as above
                 _follow_tracing()
             assert self.worker is not None
             self.worker.run_block()
-            assert self._home is not None
-            go_home = self._home.switch
-            self._home = self.worker = None
+            go_on = self.worker.run.main.switch  # now: the block of another worker may have called a module meanwhile
+            self.worker = None
             kept.append(self)
-            go_home()
+            go_on()
 
 
 def _follow_tracing() -> None:

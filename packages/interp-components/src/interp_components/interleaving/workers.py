@@ -194,7 +194,7 @@ class Worker:
         """Take a seat, in which the first turn starts the block."""
         self.run, self.index = run, index
         self.seat = take()
-        self.seat.assign(self, run.main)
+        self.seat.assign(self)
 
     @property
     def is_parked(self) -> bool:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from interp_components.tracing.steps import HasSteps
 from tracer_core import Backend, Block, SourceNotAvailable, Tracer
 
 if TYPE_CHECKING:
     from interp_components.tracing.traceable import Traceable
 
 
-class Edit(Tracer):
+class Edit(HasSteps, Tracer):
     """Keeps its block with a model instead of running it.
 
     Args:

@@ -32,6 +32,19 @@ class Steps:
         return _loop(count())
 
 
+class HasSteps:
+    """What a tracer of blocks has for their loops."""
+
+    @property
+    def iter(self) -> Steps:
+        """`for step in tracer.iter[1:3]:` - requests in the loop ask for that step."""
+        return Steps()
+
+    def all(self) -> Loop:
+        """`for step in tracer.all():` - every step there is."""
+        return Steps()[:]
+
+
 def _numbers(steps: int | slice | Sequence[int]) -> Iterable[int]:
     if isinstance(steps, slice):
         start, stop = steps.start or 0, steps.stop

@@ -27,14 +27,14 @@ from interp_components.tracing import backward
 from interp_components.tracing.barriers import Barrier
 from interp_components.tracing.caches import Cache, Recorder, conversion
 from interp_components.tracing.calls import NO_CALL, Call
-from interp_components.tracing.steps import Loop, Steps
+from interp_components.tracing.steps import HasSteps
 from tracer_core import Backend, Block, Tracer, mark
 
 if TYPE_CHECKING:
     from interp_components.tracing.traceable import Traceable
 
 
-class Trace(Tracer):
+class Trace(HasSteps, Tracer):
     """One run of a model with the blocks written in it.
 
     Args:
@@ -156,15 +156,6 @@ class Trace(Tracer):
                 "input, and every input in a `with tracer.invoke(...):` of its own."
             )
         return Invoke(self, self._model._prepare(args, kwargs))
-
-    @property
-    def iter(self) -> Steps:
-        """`for step in tracer.iter[1:3]:` - requests in the loop ask for that step."""
-        return Steps()
-
-    def all(self) -> Loop:
-        """`for step in tracer.all():` - every step there is."""
-        return Steps()[:]
 
     def stop(self) -> None:
         """Leave the model here: what was read so far stays, nothing after this place runs."""
