@@ -2,16 +2,70 @@
 
 Names are shared down a page, as a reader would have them. A block is compiled under the name of its file and at its own
 lines, so that a traced block in it is found in the document as it is found in a module.
+
+What a page says that a block prints is compared with what it prints. Short output stands behind the line, as
+`print(1 + 1)  # -> 2`; longer output in a fenced block of the language `output` below. `...` stands for anything, and a
+line may be broken anywhere.
 """
 
 from __future__ import annotations
 
-from sybil import Sybil
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+
+from sybil import Document, Example, Sybil
 from sybil.document import PythonDocStringDocument
-from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+from sybil.evaluators.python import PythonEvaluator
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
 
-documents = Sybil(parsers=[PythonCodeBlockParser(), SkipParser()], patterns=["*.md"])
+ARROW = re.compile(r"#\s->\s?(.*)$", re.MULTILINE)
+
+
+class Output:
+    """What the block that ran last has printed."""
+
+    def __init__(self) -> None:
+        self._run = PythonEvaluator()
+        self._printed = ""
+        self._document: Document | None = None
+
+    def run(self, example: Example) -> str | None:
+        """Run a block, and return how its arrows, if it has any, differ from what it prints."""
+        stream = StringIO()
+        try:
+            with redirect_stdout(stream):
+                self._run(example)
+        finally:
+            self._printed, self._document = stream.getvalue(), example.document
+            print(self._printed)  # pytest shows it where the block fails
+        shown = ARROW.findall(str(example.parsed))
+        return self._difference(" ".join(shown)) if shown else None
+
+    def follow(self, example: Example) -> str | None:
+        """Return how an `output` block differs from what the block above it has printed."""
+        if self._document is not example.document:
+            return "no python block stands above"
+        return self._difference(str(example.parsed))
+
+    def _difference(self, shown: str) -> str | None:
+        parts = [re.escape(part) for part in _spaced(shown).split("...")]
+        if re.fullmatch(".*?".join(parts), _spaced(self._printed)):
+            return None
+        return f"the page shows\n\n{shown}\n\nand the block prints\n\n{self._printed}"
+
+
+def _spaced(text: str) -> str:
+    """The text on one line, since a page may break a long one."""
+    return " ".join(text.split())
+
+
+output = Output()
+documents = Sybil(
+    parsers=[CodeBlockParser("python", output.run), CodeBlockParser("output", output.follow), SkipParser()],
+    patterns=["*.md"],
+)
 docstrings = Sybil(
     parsers=[PythonCodeBlockParser(), DocTestParser()],
     patterns=["*.py"],

@@ -66,3 +66,21 @@ def test_a_block_can_be_traced(tmp_path: Path, template: str) -> None:
     block = "from tracer_core import Tracer, save\n\nwith Tracer():\n    y = save(2)\nassert y == 2"
 
     assert run(tmp_path, name, template.format(block=block)) == 0
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [("1 ... 3", 0), ("1 ... 4", 1), ("1", 1)],
+    ids=["what-is-printed", "something-else", "a-part"],
+)
+@pytest.mark.parametrize(
+    "block", ["print(1, 2, 3)  # -> {shown}", "print(1, 2, 3)\n```\n\n```output\n{shown}"], ids=["arrow", "block"]
+)
+def test_what_a_page_shows_is_what_is_printed(tmp_path: Path, block: str, shown: str, expected: int) -> None:
+    """Output behind an arrow or in a block of its own is all of what the python block prints."""
+    assert run(tmp_path, "page.md", PAGE.format(block=block.format(shown=shown))) == expected
+
+
+def test_output_needs_a_block_that_prints_it(tmp_path: Path) -> None:
+    """An output block that no python block stands above fails."""
+    assert run(tmp_path, "page.md", "# A page\n\n```output\n1\n```\n") == 1
