@@ -48,6 +48,17 @@ def arguments(f):
     return f((dict(a=f(1), **{"b": f(2)}), [*map(f, [3, 4])], {**dict(c=5)}))
 
 
+def calls_in_arguments(f):
+    box = Box(f)
+    pair, named = [f(1), f(2)], {"b": f(3)}
+    box.step(f(4), *pair, box.total, key=f(5), **named, last=f(f(6))).step(*map(f, pair), (y := f(7)), y)
+    try:
+        dict(b=f(8), **named)
+    except TypeError as error:
+        f(str(error))
+    return box.step(box.step(f(10)).total).total, sorted([f(x) for x in pair], reverse=f(True))
+
+
 def bindings(f):
     box = Box(f)
     first = f(1)
@@ -258,7 +269,7 @@ def methods(f):
 
 
 FORWARDS = [
-    chained_calls, call_of_a_call, arguments, bindings, unpackings, augmented, branches, walrus, comprehensions, managers,
+    chained_calls, call_of_a_call, arguments, calls_in_arguments, bindings, unpackings, augmented, branches, walrus, comprehensions, managers,
     exceptions, matching, inner_functions, decorated, global_names, generators, coroutines, strings, conditions, deletions,
     falsy_receivers,
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from torch.utils.checkpoint import checkpoint
 
 from interp_components.errors import InterpError, OutsideTraceError, SourceNotAvailable
 from interp_components.interleaving import current
+from interp_components.tracing import Traceable
 
 
 def first_abs(host, x):
@@ -30,6 +31,29 @@ def test_an_assigned_output_is_what_the_forward_goes_on_with(host, run, x, name)
         operation.output = operation.output * 2
 
     assert torch.equal(rest(host, first_abs(host, x) * 2), run(host, block))
+
+
+class Nested(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return torch.neg(self.inner(x.abs()))
+
+
+@pytest.mark.parametrize("first", ["x_abs_0", "self_inner_0", "inner"])
+def test_a_call_around_what_was_read_is_ahead_still(first):
+    """Its callee has been taken when an argument is computed; its firing comes after."""
+    model = Traceable(Nested())
+    x = torch.ones(1, 2)
+    with model.trace(x):
+        _ = model.source.x_abs_0.output
+        _ = model.inner.output if first == "inner" else model.source.get(first).output
+        model.source.torch_neg_0.output = torch.zeros(1, 2)
+        result = model.output.save()
+
+    assert torch.equal(result, torch.zeros(1, 2))
 
 
 def test_the_output_of_a_return_is_what_the_function_returns(host, run, x):

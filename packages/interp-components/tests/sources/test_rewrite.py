@@ -50,7 +50,7 @@ def test_asked_for_everything_it_does_the_same(function):
     """Result and order of effects are those of the function when every slot passes on what it is given."""
     copy, slots, operations = guarded(function)
     for place, operation in enumerate(operations):
-        slots[place] = Receiver if operation.is_method else lambda subject: subject
+        slots[place] = Receiver if operation.sees_receiver else lambda subject: subject
 
     assert outcome(function) == outcome(copy)
 
@@ -60,7 +60,7 @@ def test_a_method_keeps_its_class(is_asked):
     """Zero-argument super(), `__class__` and private names mean what they meant."""
     copy, slots, operations = guarded(forwards.Derived.forward)
     for place, operation in enumerate(operations):
-        slots[place] = (Receiver if operation.is_method else lambda subject: subject) if is_asked else None
+        slots[place] = (Receiver if operation.sees_receiver else lambda subject: subject) if is_asked else None
 
     expected = outcome(forwards.Derived.forward, forwards.Derived())
 
@@ -81,7 +81,7 @@ def test_every_operation_that_ran_was_looked_at(function):
         return look
 
     for place, operation in enumerate(operations):
-        slots[place] = slot(operation.name, Receiver if operation.is_method else lambda subject: subject)
+        slots[place] = slot(operation.name, Receiver if operation.sees_receiver else lambda subject: subject)
     outcome(copy)
 
     missed = {operation.name for operation in operations} - seen
@@ -141,6 +141,25 @@ def test_a_slot_filled_while_the_function_runs_is_looked_at():
     assert copy(f) == len("late") + 1
 
 
+@pytest.mark.parametrize("name", ["f_1", "text_strip_0", "print_0"])
+def test_a_slot_filled_while_an_argument_is_computed_is_looked_at(name):
+    """Python has the outer callee by then; the slot is looked at behind the arguments."""
+
+    def nested(f, print=max):
+        text = "z"
+        return f(f("a")) + text.strip(f("b")) + print(f("c"), "a")
+
+    copy, slots, operations = guarded(nested)
+    place = next(place for place, operation in enumerate(operations) if operation.name == name)
+    seen = []
+
+    def f(value):
+        slots[place] = lambda callee: lambda *args: seen.append(args) or callee(*args)
+        return value
+
+    assert (copy(f), len(seen)) == ("azc", 1)
+
+
 class Value:
     """Something that can be seen to die."""
 
@@ -156,6 +175,8 @@ class Value:
 
 def dropping(make, check):
     n = make().next(1).next(a=2).next().number()
+    check()
+    make().next(make().next(), make().number(), a=make(), b=make().number()).number()
     check()
     box = forwards.Box(lambda value: value)
     box.total = make().next().number()

@@ -64,8 +64,8 @@ class Listed:
     name: str
     kind: Kind
     line: int
-    is_method: bool
-    """Whether it is a call of the form `receiver.name(...)`, whose guard sees the receiver."""
+    sees_receiver: bool
+    """Whether its guard sees the receiver of a method call, `receiver.name(...)`, and not what is called."""
 
 
 @dataclass
@@ -94,13 +94,30 @@ def list_operations(definition: Definition) -> tuple[tuple[Listed, ...], dict[as
     numbers = _numbered(walk.found)
     served = [(found, number) for found, number in zip(walk.found, numbers, strict=True) if found.served]
     listed = tuple(
-        Listed(f"{found.base}_{number}", found.kind, found.line, _is_method(found.node)) for found, number in served
+        Listed(f"{found.base}_{number}", found.kind, found.line, sees_receiver(found.node)) for found, number in served
     )
     return listed, {found.node: index for index, (found, _) in enumerate(served)}
 
 
-def _is_method(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+def sees_receiver(node: ast.AST) -> bool:
+    """Whether the node is a method call without operations in its arguments."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not calls_first(node)
+
+
+def calls_first(call: ast.Call) -> int:
+    """Return how many of the arguments there are up to the last that has an operation in it.
+
+    These come when Python has the callee already.
+    """
+    arguments = (*call.args, *call.keywords)
+    return max(
+        (
+            count
+            for count, argument in enumerate(arguments, 1)
+            if any(isinstance(one, ast.Call | ast.NamedExpr) for one in ast.walk(argument))
+        ),
+        default=0,
+    )
 
 
 def _numbered(found: list[_Found]) -> list[int]:

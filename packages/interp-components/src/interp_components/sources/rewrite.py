@@ -9,17 +9,22 @@ instead. A slot may be filled at any moment, also by a request that arrives whil
 |---|---|
 | `f(x)` | `(f if A[3] is None else A[3](f))(x)` |
 | `y.view(x)` | `(y if A[3] is None else A[3](y)).view(x)` |
+| `f(g(x), y)` | `(c if ((c := f) is not A and (a := g(x)) is not A and A[3] is None) else A[3](c))(a, y)` |
 | `y = v` | the same, then `if A[4] is not None: y = A[4](y)` |
 | `o[k] += v` | the same in steps, with `o`, `k` and the item in names until the item is stored again |
 | `self.y = v`, `return v` | `self.y = (t if ((t := v) is not A and A[4] is None) else A[4](t))` |
 
-A method's receiver is guarded, and not the method, since the interpreter binds no method object for `y.view(x)` and
+A block may ask for `f` while `g` runs, when Python has taken `f` already: so where the arguments have calls in them, what
+Python evaluates up to the last of these is held in names, and the slot is looked at behind it.
+
+Else a method's receiver is guarded, and not the method, since the interpreter binds no method object for `y.view(x)` and
 would have to for `(y.view)(x)`. What the slot returns for a receiver has the method as an attribute.
 
 The last form evaluates what it guards once: `t` holds it from the test to the branch (`is not A` is always true and
-costs no call). `t` is let go of at once, so no tensor lives longer than before: a call's first argument does that
-(`(t := None) or x`), a call without arguments is put into a pair with it. A comprehension may not bind names in what it
-loops over, so there the guarded expression is written into both branches.
+costs no call). What is held is let go of at once, so no tensor lives longer than before: a call's first argument does that
+(`(t := None) or x`), the last of those that are held (`(a, a := None, c := None)[0]`), and a call without arguments is put
+into a pair with it. A comprehension may not bind names in what it loops over, so there the guarded expression is written
+into both branches, and a call is looked at before its arguments are.
 
 All positions are those of the original text, so a traceback points where it pointed.
 """
@@ -29,12 +34,13 @@ from __future__ import annotations
 import ast
 from typing import TypeVar
 
-from interp_components.sources.listing import Definition, leaves
+from interp_components.sources.listing import Definition, calls_first, leaves, sees_receiver
 
 # No source text can spell these, so they never meet a name of the function.
 SLOTS = "<slots>"
 HELD = "<held>"
 _ELEMENT = "<element {}>"
+_GIVEN = "<given {} {}>"
 
 NodeT = TypeVar("NodeT", bound=ast.AST)
 
@@ -66,8 +72,12 @@ class _Guards(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         place = self._places.get(node)
         is_plain = not any(inner in self._places for inner in ast.walk(_subject(node)))
+        count = calls_first(node)
         self.generic_visit(node)
         if place is None:
+            return node
+        if count and self._may_bind:
+            _hold_arguments(node, place, count)
             return node
         if is_plain or not self._may_bind:
             _set_subject(node, _either(place, _subject(node)))
@@ -192,14 +202,43 @@ def _bind(name: str, value: ast.expr) -> ast.stmt:
 
 def _subject(call: ast.Call) -> ast.expr:
     """Return what the call's guard looks at: the receiver of a method, else the callee."""
-    return call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    return call.func.value if isinstance(call.func, ast.Attribute) and sees_receiver(call) else call.func
 
 
 def _set_subject(call: ast.Call, subject: ast.expr) -> None:
-    if isinstance(call.func, ast.Attribute):
+    if isinstance(call.func, ast.Attribute) and sees_receiver(call):
         call.func.value = subject
     else:
         call.func = subject
+
+
+def _hold_arguments(call: ast.Call, place: int, count: int) -> None:
+    """Hold the callee and the first `count` arguments of the call in names, and look at the slot behind these."""
+    names = [_GIVEN.format(place, index) for index in range(count + 1)]
+    held = [_named(names[0], call.func)]
+    arguments: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    for index, argument in enumerate(arguments[:count], 1):
+        value = argument.value if isinstance(argument, ast.Starred | ast.keyword) else argument
+        given: ast.expr = ast.Name(names[index], ast.Load())
+        if index == count:
+            letting_go = [_named(name, ast.Constant(None)) for name in names]
+            given = ast.Subscript(ast.Tuple([given, *letting_go], ast.Load()), ast.Constant(0), ast.Load())
+        given = _at(value, given)
+        if isinstance(argument, ast.Starred):
+            value, argument.value = ast.Tuple([ast.Starred(value, ast.Load())], ast.Load()), given
+        elif isinstance(argument, ast.keyword):
+            value, argument.value = value if argument.arg else ast.Dict([None], [value]), given
+        else:
+            call.args[index - 1] = given
+        held.append(_at(given, _named(names[index], value)))
+    tests = [ast.Compare(one, [ast.IsNot()], [ast.Name(SLOTS, ast.Load())]) for one in held]
+    callee = ast.Name(names[0], ast.Load())
+    test = ast.BoolOp(ast.And(), [*tests, _is_idle(place)])
+    call.func = _at(call.func, ast.IfExp(test, callee, _asked(place, callee)))
+
+
+def _named(name: str, value: ast.expr) -> ast.expr:
+    return ast.NamedExpr(ast.Name(name, ast.Store()), value)
 
 
 def _slot(place: int) -> ast.expr:

@@ -76,7 +76,7 @@ class Slots:
         guard = self.guards[name] = Guard(run, self)
         if operation.kind is not Kind.CALL:
             self._list[place] = guard.value
-        elif operation.is_method:
+        elif operation.sees_receiver:
             self._list[place] = partial(_Receiver, guard)
         else:
             self._list[place] = partial(partial, guard.call)
