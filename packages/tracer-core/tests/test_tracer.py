@@ -896,3 +896,14 @@ def test_execute_can_run_other_code():
         changed = save([3000])
 
     assert changed == [7]
+
+
+def test_the_steps_of_a_capture_work_on_their_own():
+    """A block of a text is compiled for `exec`, under the name of the frame and with its file."""
+    tracer = Tracer()
+    node = tracer.parse("with A():\n    y = base + 5\n    base = 99\n", 1)
+    code = tracer.compile(tracer.build(node), sys._getframe())
+    names = {"base": 10}
+    exec(code, {}, names)
+
+    assert (names, code.co_name) == ({"base": 99, "y": 15}, "test_the_steps_of_a_capture_work_on_their_own")

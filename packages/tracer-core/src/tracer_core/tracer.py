@@ -17,7 +17,7 @@ from tracer_core import capture, errors, frames, locate, saving, source, traceba
 from tracer_core.backends import Backend, InPlaceBackend
 from tracer_core.block import Block
 from tracer_core.capture import TRY_STATEMENTS as TRY_STATEMENTS  # re-exported
-from tracer_core.compile import compile_block
+from tracer_core.compile import Kind, compile_block
 from tracer_core.deferrable import Deferrable
 from tracer_core.scope import kind as scope_kind
 
@@ -135,8 +135,14 @@ class Tracer(Deferrable):
         return ast.Module(body=node.body, type_ignores=[])
 
     def compile(self, module: ast.Module, frame: FrameType) -> CodeType:
-        """Return the code of a block: that of a function without parameters, with the names of `frame` as its cells."""
-        frame, enter = capture.entering(frame)
+        """Return the code of a block: that of a function without parameters, with the names of `frame` as its cells.
+
+        For a frame that enters no `with` statement, code that binds its names in whatever mapping `exec` is given.
+        """
+        try:
+            frame, enter = capture.entering(frame)
+        except errors.WithBlockNotFoundError:
+            return compile_block(module.body, frame.f_code, Kind.NAMESPACE, False, []).code
         return compile_block(module.body, frame.f_code, scope_kind(frame), enter.is_async, []).code
 
     @property
