@@ -202,6 +202,11 @@ def _class(name: str, body: list[ast.stmt]) -> ast.ClassDef:
     return ast.ClassDef(name=name, bases=[], keywords=[], body=body, decorator_list=[], **_NO_TYPE_PARAMETERS, **_at(1))
 
 
+def compile_alone(module: ast.Module, code: CodeType) -> CodeType:
+    """Return `module` as code for `exec`, under the name and file of `code`."""
+    return _compile(ast.fix_missing_locations(module), code).replace(co_name=code.co_name)
+
+
 def _compile(module: ast.Module, code: CodeType) -> CodeType:
     compiled: CodeType = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)
     return compiled

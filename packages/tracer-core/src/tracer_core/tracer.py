@@ -17,7 +17,7 @@ from tracer_core import capture, errors, frames, locate, saving, source, traceba
 from tracer_core.backends import Backend, InPlaceBackend
 from tracer_core.block import Block
 from tracer_core.capture import TRY_STATEMENTS as TRY_STATEMENTS  # re-exported
-from tracer_core.compile import Kind, compile_block
+from tracer_core.compile import compile_alone, compile_block
 from tracer_core.deferrable import Deferrable
 from tracer_core.scope import kind as scope_kind
 
@@ -142,7 +142,7 @@ class Tracer(Deferrable):
         try:
             frame, enter = capture.entering(frame)
         except errors.WithBlockNotFoundError:
-            return compile_block(module.body, frame.f_code, Kind.NAMESPACE, False, []).code
+            return compile_alone(module, frame.f_code)
         return compile_block(module.body, frame.f_code, scope_kind(frame), enter.is_async, []).code
 
     @property
