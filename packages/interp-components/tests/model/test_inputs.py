@@ -129,6 +129,31 @@ def test_an_input_that_no_model_can_run_on_is_refused_with_what_is_wrong(given: 
         read(given)
 
 
+@pytest.mark.parametrize(
+    ("options", "ids"),
+    [
+        pytest.param({"truncation": True, "max_length": 2}, [[A, B]], id="cut"),
+        pytest.param({"add_special_tokens": False}, [[A, B, C]], id="special tokens"),
+    ],
+)
+def test_the_options_of_a_tokenizer_are_those_of_the_text(options: dict[str, Any], ids: list[list[int]]) -> None:
+    """They are not handed to the model."""
+    arguments = read("abc", **options).arguments
+
+    assert (arguments["input_ids"].tolist(), arguments.keys()) == (ids, {"input_ids", "attention_mask"})
+
+
+def test_a_maximal_length_alone_is_not_the_tokenizers() -> None:
+    """It is that of a generation."""
+    assert read("abc", max_length=2).arguments["max_length"] == 2
+
+
+def test_options_of_a_tokenizer_without_a_text_are_refused() -> None:
+    """Ids are not cut behind the user's back, nor the option dropped."""
+    with pytest.raises(InputError, match="truncation, max_length say how a text becomes tokens"):
+        read([1, 2, 3], truncation=True, max_length=2)
+
+
 def test_two_inputs_are_refused_with_the_way_to_give_both() -> None:
     """Several texts go in one list."""
     with pytest.raises(InputError, match=r"got 2 inputs.*one list"):

@@ -59,6 +59,7 @@ class Reader:
         Args:
             inputs: what stands in the call without a name: nothing, or one input.
             arguments: what stands there by name; `input_ids=` and its like are the input when `inputs` is empty.
+                `add_special_tokens=` and `truncation=`, with it `max_length=`, are about how a text becomes tokens.
 
         Raises:
             InputError: The input is empty, has an unknown form, or holds token ids that the model does not have.
@@ -69,35 +70,39 @@ class Reader:
                 f"got {len(inputs)} inputs; an invoke takes one: {TEXT_FORMS}. Several texts go in one list, "
                 f"or in an invoke each"
             )
-        named = {**self._named(inputs[0]), **arguments} if inputs else dict(arguments)
+        options = {name: arguments[name] for name in _text_options(arguments)}
+        if options and not (inputs and _is_text(inputs[0])):
+            raise InputError(f"{', '.join(options)} say how a text becomes tokens, and this input is no text")
+        given = {name: value for name, value in arguments.items() if name not in options}
+        named = {**self._named(inputs[0], options), **given} if inputs else given
         rows = row_count(named)
         if rows is None:
             return Prepared(named, 0)
         self._check(named, rows)
         return Prepared(named, rows)
 
-    def _named(self, given: object) -> Arguments:
-        """The input as keyword arguments."""
+    def _named(self, given: object, options: Arguments) -> Arguments:
+        """The input as keyword arguments; `options` are the tokenizer's."""
         if isinstance(given, Mapping):
             return self._from_mapping(given)
         if isinstance(given, str):
-            return self._from_rows(self._tokenized([given]))
+            return self._from_rows(self._tokenized([given], options))
         if isinstance(given, Tensor):
             return _whole(given)
         if isinstance(given, Sequence):
-            return self._from_sequence(given)
+            return self._from_sequence(given, options)
         if hasattr(given, "__array__"):
             return _whole(torch.as_tensor(given))
         raise InputError(f"cannot run a model on a {type(given).__name__}: an input is {TEXT_FORMS}")
 
-    def _from_sequence(self, given: Sequence[Any]) -> Arguments:
+    def _from_sequence(self, given: Sequence[Any], options: Arguments) -> Arguments:
         if not given:
             raise InputError(f"the input {given!r} is empty: a model needs at least one token")
         first = given[0]
         if isinstance(first, int):
             return self._from_rows([given])
         if isinstance(first, str):
-            return self._from_rows(self._tokenized(given))
+            return self._from_rows(self._tokenized(given, options))
         if isinstance(first, Mapping):
             return self._from_rows([self._chat(given)])
         if isinstance(first, Sequence) and first and isinstance(first[0], Mapping):
@@ -132,11 +137,12 @@ class Reader:
             "attention_mask": pad_rows(kept, 0, self.padding.side),
         }
 
-    def _tokenized(self, texts: Sequence[Any]) -> list[list[int]]:
+    def _tokenized(self, texts: Sequence[Any], options: Arguments) -> list[list[int]]:
         strangers = [text for text in texts if not isinstance(text, str)]
         if strangers:
             raise InputError(f"a list of texts holds a {type(strangers[0]).__name__}: {strangers[0]!r:.80}")
-        rows: list[list[int]] = self.needed_tokenizer(f"the text {texts[0]!r:.60}")(list(texts)).input_ids
+        tokenizer = self.needed_tokenizer(f"the text {texts[0]!r:.60}")
+        rows: list[list[int]] = tokenizer(list(texts), **options).input_ids
         for text, row in zip(texts, rows, strict=True):
             if not row:
                 raise InputError(
@@ -189,6 +195,16 @@ class Reader:
                 f"token id {ids[place].item()} at row {place[0]}, position {place[-1]} has no embedding: "
                 f"this model has {self.vocabulary} tokens, 0 to {self.vocabulary - 1}"
             )
+
+
+def _text_options(arguments: Arguments) -> list[str]:
+    """The names of those arguments that are the tokenizer's; a `max_length` alone is that of `generate`."""
+    names = ["add_special_tokens", "truncation", *(["max_length"] if "truncation" in arguments else [])]
+    return [name for name in names if name in arguments]
+
+
+def _is_text(given: object) -> bool:
+    return isinstance(given, str) or (isinstance(given, Sequence) and bool(given) and isinstance(given[0], str))
 
 
 def with_positions(arguments: Arguments) -> Arguments:
