@@ -17,7 +17,7 @@ def reader(side: Any = "left") -> Reader:
     """A reader with a tokenizer of one token per byte, which pads with 0."""
     tokenizer = standins.tokenizer()
     tokenizer.chat_template = standins.CHAT
-    return Reader(lambda: tokenizer, Padding(0, side), standins.VOCABULARY)
+    return Reader(lambda: tokenizer, lambda: Padding(0, side), standins.VOCABULARY)
 
 
 def read(given: object, **arguments: Any) -> Prepared:
@@ -98,7 +98,7 @@ def test_arguments_by_name_win_over_those_of_the_input() -> None:
 
 def test_ids_do_not_ask_for_a_tokenizer() -> None:
     """A model that comes without one still runs on token ids."""
-    assert Reader(lambda: None, Padding(), 10).read([[1, 2]], {}).rows == 1
+    assert Reader(lambda: None, Padding, 10).read([[1, 2]], {}).rows == 1
 
 
 @pytest.mark.parametrize(
@@ -163,12 +163,12 @@ def test_two_inputs_are_refused_with_the_way_to_give_both() -> None:
 def test_text_without_a_tokenizer_says_how_to_give_one() -> None:
     """The error holds the text and the argument to pass."""
     with pytest.raises(TokenizerNeeded, match=r"'ab' needs a tokenizer.*tokenizer=tokenizer"):
-        Reader(lambda: None, Padding(), 10).read(["ab"], {})
+        Reader(lambda: None, Padding, 10).read(["ab"], {})
 
 
 def test_a_chat_without_a_template_is_refused() -> None:
     """A tokenizer that knows no chat cannot be given one."""
-    plain = Reader(standins.tokenizer, Padding(), standins.VOCABULARY)
+    plain = Reader(standins.tokenizer, Padding, standins.VOCABULARY)
     with pytest.raises(InputError, match="no chat template"):
         plain.read([[{"role": "user", "content": "b"}]], {})
 

@@ -10,6 +10,7 @@ import warnings
 import weakref
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, TypeVar, cast
 
 import torch
@@ -159,7 +160,7 @@ class Envoy(Branch):
     @property
     def device(self) -> torch.device | None:
         """The device of the first parameter or buffer; None when there is none."""
-        for tensor in (*self._module.parameters(), *self._module.buffers()):
+        for tensor in chain(self._module.parameters(), self._module.buffers()):  # no further than to the first
             return tensor.device
         return None
 

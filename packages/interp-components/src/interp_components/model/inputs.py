@@ -47,7 +47,8 @@ class Reader:
 
     load_tokenizer: Callable[[], PreTrainedTokenizerBase | None]
     """Called when an input is text, and not before."""
-    padding: Padding
+    find_padding: Callable[[], Padding]
+    """Called when rows have to be padded, and not before."""
     vocabulary: int
     """How many tokens have an embedding."""
     longest: int | None = None
@@ -132,9 +133,10 @@ class Reader:
             if row.ndim != 1:
                 raise InputError(f"row {number} of the input has {row.ndim} axes; a row is a list of token ids")
         kept = [torch.ones_like(row) for row in ids] if masks is None else [torch.as_tensor(mask) for mask in masks]
+        padding = self.find_padding()
         return {
-            "input_ids": pad_rows(ids, self.padding.token, self.padding.side),
-            "attention_mask": pad_rows(kept, 0, self.padding.side),
+            "input_ids": pad_rows(ids, padding.token, padding.side),
+            "attention_mask": pad_rows(kept, 0, padding.side),
         }
 
     def _tokenized(self, texts: Sequence[Any], options: Arguments) -> list[list[int]]:
@@ -188,8 +190,9 @@ class Reader:
                 f"the input has {ids.shape[-1]} tokens, and this model has embeddings for {self.longest} positions: "
                 f"shorten it, or take the last of them, ids[:, -{self.longest}:]"
             )
-        outside = ((ids < 0) | (ids >= self.vocabulary)).nonzero()
-        if len(outside):
+        least, most = ids.aminmax()
+        if least < 0 or most >= self.vocabulary:
+            outside = ((ids < 0) | (ids >= self.vocabulary)).nonzero()
             place = tuple(outside[0].tolist())
             raise InputError(
                 f"token id {ids[place].item()} at row {place[0]}, position {place[-1]} has no embedding: "

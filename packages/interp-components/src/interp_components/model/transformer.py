@@ -26,6 +26,7 @@ from interp_components.model.generation import generate
 from interp_components.model.guessed import guess
 from interp_components.model.inputs import Prepared, Reader, with_positions
 from interp_components.model.origins import Ready, origin_of
+from interp_components.model.rows import Padding
 from interp_components.model.tokenizers import padding_of, ready_to_pad, without_prefix
 from interp_components.standard import Root
 from interp_components.standard.family import Family, Rename
@@ -95,6 +96,8 @@ class StandardizedTransformer(Root, Traceable):
 
     def dispatch(self) -> None:
         """Load the weights, if they are not loaded yet. Every envoy stays the one it was."""
+        if self.dispatched:
+            return
         with self._loading:
             if not self.dispatched:
                 self._update(self._origin.load())
@@ -161,7 +164,7 @@ class StandardizedTransformer(Root, Traceable):
             kwargs: Keyword arguments of transformers' `generate`.
         """
         self.dispatch()
-        run = partial(generate, self._module, self._reader().padding)
+        run = partial(generate, self._module, self._padding())
         return Trace(self, run, inputs, kwargs, is_single=False, strict=strict, backend=backend)
 
     def _prepare(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -170,7 +173,7 @@ class StandardizedTransformer(Root, Traceable):
 
     def _batch(self, calls: Sequence[Call]) -> Call:
         """Several invokes' inputs as one batch, padded to the longest."""
-        return self._call(batches.join([Prepared(call.kwargs, call.rows) for call in calls], self._reader().padding))
+        return self._call(batches.join([Prepared(call.kwargs, call.rows) for call in calls], self._padding()))
 
     def _call(self, prepared: Prepared) -> Call:
         arguments = prepared.arguments
@@ -178,15 +181,22 @@ class StandardizedTransformer(Root, Traceable):
             arguments = with_positions(arguments)
         device = self.device
         if device is not None and device.type != "meta":  # where weights are kept elsewhere, accelerate moves inputs
-            arguments = {name: v.to(device) if torch.is_tensor(v) else v for name, v in arguments.items()}
+            arguments = {
+                name: value.to(device) if isinstance(value, torch.Tensor) and value.device != device else value
+                for name, value in arguments.items()
+            }
         return Call((), arguments, has_input=prepared.rows > 0, rows=prepared.rows)
 
     def _reader(self) -> Reader:
-        inner = inner_model(self._module)
-        embeddings: Any = inner.get_input_embeddings()  # Any: a Tensor or a Module to the type checker
-        vocabulary = int(embeddings.weight.shape[0])
-        padding = padding_of(self._tokenizer, inner.config, vocabulary)
-        return Reader(lambda: self.tokenizer, padding, vocabulary, self._longest)
+        return Reader(lambda: self.tokenizer, self._padding, self._vocabulary(), self._longest)
+
+    def _padding(self) -> Padding:
+        return padding_of(self._tokenizer, inner_model(self._module).config, self._vocabulary())
+
+    def _vocabulary(self) -> int:
+        """How many tokens have an embedding; asked anew each time, since a model can be given more of them."""
+        embeddings: Any = inner_model(self._module).get_input_embeddings()  # Any: a Tensor to the type checker
+        return int(embeddings.weight.shape[0])
 
     # Settings
 
@@ -251,6 +261,8 @@ def family_of(config: PreTrainedConfig, asked: Family | str | None) -> Family | 
 
 def inner_model(module: nn.Module) -> PreTrainedModel:
     """The transformers model: the module itself, or the first one inside what wraps it."""
+    if isinstance(module, PreTrainedModel):
+        return module
     return next(each for each in module.modules() if isinstance(each, PreTrainedModel))
 
 
