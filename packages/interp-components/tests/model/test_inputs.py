@@ -154,6 +154,34 @@ def test_options_of_a_tokenizer_without_a_text_are_refused() -> None:
         read([1, 2, 3], truncation=True, max_length=2)
 
 
+def test_no_mask_is_assumed_beside_a_cache() -> None:
+    """One for the new tokens alone would hide those that the cache holds."""
+    assert "attention_mask" not in read([5], past_key_values=object()).arguments
+
+
+def test_a_mask_that_is_given_stays_beside_a_cache() -> None:
+    """The user knows how long the cache is."""
+    mask = torch.ones(1, 4)
+
+    assert read([5], past_key_values=object(), attention_mask=mask).arguments["attention_mask"] is mask
+
+
+@pytest.mark.parametrize("labels", [[5, 6], torch.tensor([5, 6])], ids=["list", "tensor"])
+def test_what_belongs_to_each_token_of_one_row_gets_its_axis(labels: object) -> None:
+    """Flat labels beside flat ids are those of that row."""
+    assert read([5, 6], labels=labels).arguments["labels"].tolist() == [[5, 6]]
+
+
+def test_ids_by_name_may_be_lists() -> None:
+    """They are padded like any other."""
+    assert reader().read([], {"input_ids": [[5], [6, 7]]}).arguments["input_ids"].tolist() == [[0, 5], [6, 7]]
+
+
+def test_embeddings_of_one_row_get_its_axis() -> None:
+    """[seq, hidden] is a batch of one."""
+    assert reader().read([], {"inputs_embeds": torch.ones(2, 3)}).arguments["inputs_embeds"].shape == (1, 2, 3)
+
+
 def test_two_inputs_are_refused_with_the_way_to_give_both() -> None:
     """Several texts go in one list."""
     with pytest.raises(InputError, match=r"got 2 inputs.*one list"):
@@ -184,6 +212,8 @@ def test_padded_rows_get_positions() -> None:
     "arguments",
     [
         pytest.param({"attention_mask": torch.ones(1, 3)}, id="nothing is padded"),
+        pytest.param({"attention_mask": torch.tensor([[1, 1, 0]])}, id="padding on the right"),
+        pytest.param({"attention_mask": torch.tensor([[1, 0, 1]])}, id="a gap"),
         pytest.param({"input_ids": torch.ones(1, 3)}, id="no mask"),
         pytest.param({"attention_mask": torch.zeros(1, 1, 3, 3)}, id="a mask of its own kind"),
         pytest.param({"attention_mask": torch.zeros(1, 3), "past_key_values": object()}, id="a cache"),

@@ -36,9 +36,9 @@ def test_widening_by_nothing_copies_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("mask", "expected"),
-    [([0, 0, 1, 1], [0, 0, 0, 1]), ([1, 1, 0, 0], [0, 1, 0, 0]), ([1, 0, 1, 1], [0, 0, 1, 2])],
+    [([0, 0, 1, 1], [0, 0, 0, 1]), ([1, 1, 0, 0], [0, 1, 2, 3]), ([1, 0, 1, 1], [0, 1, 2, 3])],
     ids=["left", "right", "inside"],
 )
-def test_positions_count_the_tokens_and_not_the_padding(mask: list[int], expected: list[int]) -> None:
-    """The first token of a row is number 0 wherever the padding stands."""
+def test_positions_count_from_the_first_token_of_a_row(mask: list[int], expected: list[int]) -> None:
+    """As the model counts alone: a gap in a row is a place of it."""
     assert [expected] == positions(torch.tensor([mask])).tolist()

@@ -22,6 +22,7 @@ from interp_components.model.rows import Padding, pad_rows, positions
 
 # Any: the values of a forward's keyword arguments are the model's own affair.
 Arguments: TypeAlias = dict[str, Any]
+_PER_TOKEN: Final = ("attention_mask", "token_type_ids", "position_ids", "labels")
 TEXT_FORMS: Final = "a text, a list of texts, token ids, a tensor of token ids, what a tokenizer returned, or a chat"
 
 
@@ -75,7 +76,11 @@ class Reader:
         if options and not (inputs and _is_text(inputs[0])):
             raise InputError(f"{', '.join(options)} say how a text becomes tokens, and this input is no text")
         given = {name: value for name, value in arguments.items() if name not in options}
-        named = {**self._named(inputs[0], options), **given} if inputs else given
+        read = self._named(inputs[0], options) if inputs else self._from_mapping(given)
+        has_own_mask = any(isinstance(one, Mapping) and "attention_mask" in one for one in (*inputs, given))
+        if not has_own_mask and given.get("past_key_values") is not None:
+            read.pop("attention_mask", None)  # a mask for these tokens alone would hide those in the cache
+        named = _in_rows({**read, **given} if inputs else read)
         rows = row_count(named)
         if rows is None:
             return Prepared(named, 0)
@@ -200,6 +205,26 @@ class Reader:
             )
 
 
+def _in_rows(arguments: Arguments) -> Arguments:
+    """What is given for the one row of a batch without an axis for it, with that axis; lists of numbers as tensors."""
+    shaped = {
+        name: torch.as_tensor(value) if name in _PER_TOKEN and isinstance(value, Sequence) else value
+        for name, value in arguments.items()
+    }
+    embeds = shaped.get("inputs_embeds")
+    if isinstance(embeds, Tensor) and embeds.ndim == 2:
+        shaped["inputs_embeds"] = embeds[None]
+    ids = shaped.get("input_ids")
+    if isinstance(ids, Tensor) and ids.ndim == 1:
+        shaped["input_ids"] = ids = ids[None]
+    length = None if not isinstance(ids, Tensor) or len(ids) != 1 else ids.shape[-1]
+    for name in _PER_TOKEN:
+        value = shaped.get(name)
+        if isinstance(value, Tensor) and value.shape == (length,):
+            shaped[name] = value[None]
+    return shaped
+
+
 def _text_options(arguments: Arguments) -> list[str]:
     """The names of those arguments that are the tokenizer's; a `max_length` alone is that of `generate`."""
     names = ["add_special_tokens", "truncation", *(["max_length"] if "truncation" in arguments else [])]
@@ -211,14 +236,14 @@ def _is_text(given: object) -> bool:
 
 
 def with_positions(arguments: Arguments) -> Arguments:
-    """With positions that count the tokens of each padded row, for a forward that takes `position_ids`.
+    """With positions that count from the first token of each row, where one is padded on the left.
 
     Source: GPT2Model.forward, transformers 5.24, numbers the columns of the batch, so that a row with two tokens of
     padding on the left differs from the row alone by 0.25 in its logits. An input with a cache is left alone.
     """
     mask = arguments.get("attention_mask")
     untouched = "position_ids" in arguments or arguments.get("past_key_values") is not None
-    if untouched or not isinstance(mask, Tensor) or mask.ndim != 2 or bool(mask.all()):
+    if untouched or not isinstance(mask, Tensor) or mask.ndim != 2 or bool(mask[:, 0].all()):
         return arguments
     return {**arguments, "position_ids": positions(mask)}
 

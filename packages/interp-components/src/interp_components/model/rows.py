@@ -40,9 +40,12 @@ def widen(value: Tensor, by: int, fill: float, side: Side, axis: int) -> Tensor:
 
 
 def positions(mask: Tensor) -> Tensor:
-    """Number the tokens of each row from 0 on; padding gets 0, which nobody reads.
+    """Number the places of each row from its first token on; what is in front of that gets 0, which nobody reads.
+
+    A gap in the middle is no padding: a token that nobody may look at stands in its place all the same.
 
     Args:
         mask: attention mask [batch, seq], 1 for a token and 0 for padding.
     """
-    return (mask.long().cumsum(-1) - 1).clamp(min=0) * mask.long()
+    padding = (mask.long().cumsum(-1) == 0).sum(-1, keepdim=True)
+    return (torch.arange(mask.shape[-1], device=mask.device) - padding).clamp(min=0)
