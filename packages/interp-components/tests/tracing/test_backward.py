@@ -211,9 +211,19 @@ def _raises(model, x):
             raise KeyError(first.grad.shape)
 
 
+def _fails(model, x):
+    with model.trace(x):
+        loss = model.output.sum()
+        with loss.backward():
+            pass
+        with loss.backward():
+            pass
+
+
 @pytest.mark.parametrize(
     ("traced", "error"),
-    [pytest.param(_well, KeyError, id="well"), pytest.param(_raises, KeyError, id="block")],
+    [pytest.param(_well, KeyError, id="well"), pytest.param(_raises, KeyError, id="block"),
+     pytest.param(_fails, RuntimeError, id="pass")],
 )  # fmt: skip
 def test_torch_is_as_before(chain, x, leftovers, traced, error):
     """`Tensor.backward` and `Tensor.grad` are torch's own after a trace, on every path; and so is the module."""

@@ -1,11 +1,20 @@
-"""Greenlets that blocks run in, kept for the next block: a new one costs 40 us in place, a kept one 0.3."""
+"""Greenlets that blocks run in, kept for the next block: a new one costs 40 us in place, a kept one 0.3.
+
+torch records the C stack for each of its errors. A greenlet's stack has no end: above its own part is whatever the rest
+of the thread has there by now, and who reads that as a stack can end the process. So a block runs on top of more C
+frames than torch walks. Under `TORCH_SHOW_CPP_STACKTRACES=1` it walks all there are, which nothing here can bound.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+import warnings
 from collections import deque
+from collections.abc import Callable, Iterator
 from contextvars import copy_context
+from itertools import chain, starmap
 from typing import TYPE_CHECKING
 
 from greenlet import (  # type: ignore[import-untyped]  # greenlet ships no types
@@ -18,6 +27,16 @@ if TYPE_CHECKING:
     from interp_components.interleaving.workers import Worker
 
 _KEPT_PER_THREAD = 64
+# Source: get_lazy_backtrace in c10/util/Backtrace.h, torch 2.13. It skips frames of its own on top of these.
+_WALKED = 64
+
+
+def on_deep_stack(run: Callable[[], object]) -> None:
+    """Call `run` on top of as many C frames as torch walks: each `chain` that asks the next one is a frame of 40 bytes."""
+    called: Iterator[object] = starmap(run, [()])
+    for _ in range(_WALKED):
+        called = chain(called)
+    next(called)
 
 
 class Seat(greenlet):  # type: ignore[misc]  # as above
@@ -31,6 +50,10 @@ class Seat(greenlet):  # type: ignore[misc]  # as above
         self.gr_context = copy_context()
 
     def run(self) -> None:
+        """What greenlet calls."""
+        on_deep_stack(self._run_blocks)
+
+    def _run_blocks(self) -> None:
         """Block after block, for the life of the thread or until there are seats enough."""
         kept = _seats.kept
         while True:
@@ -67,7 +90,15 @@ _seats = _Seats()
 
 def take() -> Seat:
     """A seat of this thread, parked or new."""
-    return _seats.kept.pop() if _seats.kept else Seat()
+    if _seats.kept:
+        return _seats.kept.pop()
+    if os.environ.get("TORCH_SHOW_CPP_STACKTRACES") == "1":
+        warnings.warn(
+            "TORCH_SHOW_CPP_STACKTRACES=1 lets torch walk the C stack of a block beyond its end, so that an error of torch "
+            "inside a block can end the process. Unset it, or run the failing code outside of the trace.",
+            stacklevel=2,
+        )
+    return Seat()
 
 
-__all__ = ["GreenletExit", "Seat", "getcurrent", "greenlet", "take"]
+__all__ = ["GreenletExit", "Seat", "getcurrent", "greenlet", "on_deep_stack", "take"]

@@ -19,7 +19,7 @@ from torch.autograd.graph import Node, get_gradient_edge
 from interp_components.errors import GradientError
 from interp_components.interleaving import Rows, Worker
 from interp_components.interleaving.rows import describe
-from interp_components.interleaving.seats import GreenletExit, getcurrent, greenlet
+from interp_components.interleaving.seats import GreenletExit, getcurrent, greenlet, on_deep_stack
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -96,6 +96,10 @@ class Pass(greenlet):  # type: ignore[misc]  # greenlet ships no types
     # The block
 
     def run(self) -> None:
+        """What greenlet calls."""
+        on_deep_stack(self._run_block)
+
+    def _run_block(self) -> None:
         """The whole life of the block; what it raises is kept for the pass."""
         try:
             self._block()
