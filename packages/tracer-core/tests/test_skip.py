@@ -104,14 +104,76 @@ def observe(function):
 
 
 def test_a_python_tracer_sees_the_lines_after_a_block():
-    """A tracer goes on where the block ends."""
-    assert [line for line in observe(traced) if line in {2, 4, 5}] == [2, 4, 4, 5]
+    """A tracer goes on where the block ends: on the line of its `with`, as in place."""
+    assert [line for line in observe(traced) if line in {2, 4, 5}] == [2, 2, 4, 4, 5]
 
 
 @needs_opcode_events
 def test_a_python_tracer_sees_the_lines_after_a_block_left_by_trace_function(by_settrace):
     """So it does where the block is left by a trace function."""
-    assert [line for line in observe(traced) if line in {2, 4, 5}] == [2, 4, 4, 5]
+    assert [line for line in observe(traced) if line in {2, 4, 5}] == [2, 2, 4, 4, 5]
+
+
+def with_a_target_on_its_own_line():
+    """Trace a block whose `as` target is on a line between the enter and the block."""
+    with (
+        Tracer()
+        as tracer
+    ):  # fmt: skip
+        first = save([1])
+    return first, tracer
+
+
+@needs_opcode_events
+@pytest.mark.parametrize("fixture", [None, "by_settrace"], ids=["usual", "by settrace"])
+def test_a_python_tracer_sees_the_lines_on_the_way_to_a_block(fixture, request):
+    """The line of the `as` target is heard, whatever hook is in place to leave the block."""
+    if fixture:
+        request.getfixturevalue(fixture)
+    first = with_a_target_on_its_own_line.__code__.co_firstlineno - traced.__code__.co_firstlineno
+
+    assert observe(with_a_target_on_its_own_line).count(first + 4) == 1
+
+
+def waiting(tracer, local_trace):
+    """Return the hook that is armed for a frame which `tracer` and `local_trace` trace, and the signal."""
+    standing = (value for value in [1])
+    frame = standing.gi_frame
+    frame.f_trace = local_trace
+    with listening(tracer):
+        signal = skip_settrace.arm_line(frame, frame.f_lasti + 2)
+        hook = frame.f_trace
+        skip_settrace.disarm_line(frame, signal)
+    frame.f_trace = None
+    return hook, signal, frame
+
+
+def test_the_hook_of_a_frame_tells_what_traced_it_before():
+    """What comes before the block is told; an instruction is not, which nobody asked for."""
+    heard = []
+
+    def trace(frame, event, argument):
+        heard.append(event)
+        return later if event == "line" else None
+
+    def later(frame, event, argument):
+        heard.append(f"later {event}")
+
+    hook, _, frame = waiting(lambda *event: None, trace)
+    with listening(lambda *event: None):
+        for event in ("exception", "line", "opcode", "line"):
+            assert hook(frame, event, None) is hook
+
+    assert heard == ["exception", "line", "later line"]
+
+
+def test_a_tracer_that_stops_listening_before_a_block_does_not_let_it_run():
+    """A debugger told to go on takes its trace function off; the hook goes on hearing."""
+    hook, signal, frame = waiting(lambda *event: None, lambda *event: sys.settrace(None))
+    with listening(None):
+        hook(frame, "line", None)
+
+        assert (sys.gettrace(), signal.tracer, signal.local_trace) == (skip_settrace._nothing, None, None)
 
 
 class Foreign:

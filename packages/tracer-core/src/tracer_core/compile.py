@@ -82,8 +82,9 @@ def compile_block(
         kind: Where that keeps its names.
         is_async: Whether the block may await.
         text: The lines of the file, for errors.
-        line: The line that the block's function begins on, 1-based, that of the `with`. It is not that of the first
-            statement, since for a leading `try` that line would have no instruction but the function's start.
+        line: The line that the block's function begins and ends on, 1-based, that of the `with`. So a debugger sees the
+            block left, and branch coverage sees where the last `if` of a block leads, as in place; and a leading `try`
+            is not on a line that has no instruction but the function's start.
 
     Raises:
         UnsupportedBody: The block leaves itself (`return`, `yield`, `break` ...).
@@ -112,6 +113,7 @@ def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool,
     if global_names:
         declarations.append(ast.Global(names=global_names, **_at(line)))
     body = [*declarations, *block] if declarations or not _is_docstring(block) else [ast.Pass(**_at(line)), *block]
+    body.append(ast.Pass(**_at(line)))  # as in place, the last thing that is heard of a block is the line of its `with`
     make = ast.AsyncFunctionDef if is_async else ast.FunctionDef
     inner: ast.stmt = _def(make, name, [FIRST] if takes_first else [], body, line)
     private = private_class(code)
@@ -140,7 +142,7 @@ def _namespace(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool
     qualname = qualified_name(code)
     is_class = qualname != "<module>"
     parent, _, name = qualname.rpartition(".") if is_class else ("", "", "_")
-    inner = _class(name, [ast.Pass(**_at(line)), *block])
+    inner = _class(name, [ast.Pass(**_at(line)), *block, ast.Pass(**_at(line))])
     if parent:
         inner = _class(parent, [inner])
     known = [name for name in code.co_freevars if not name.startswith(".")]

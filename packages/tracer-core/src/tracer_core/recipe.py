@@ -97,7 +97,8 @@ def _needs(recipe: Recipe) -> tuple[str, ...]:
 def _compiled(recipe: Recipe, names: frozenset[str]) -> Body:
     lines = recipe.text.splitlines(keepends=True)
     around = _code_around(recipe, names.union(recipe.writes))
-    return compiling.compile_block(recipe.node().body, around, Kind.FUNCTION, recipe.is_async, lines)
+    node = recipe.node()
+    return compiling.compile_block(node.body, around, Kind.FUNCTION, recipe.is_async, lines, node.lineno)
 
 
 def _code_around(recipe: Recipe, names: frozenset[str]) -> CodeType:

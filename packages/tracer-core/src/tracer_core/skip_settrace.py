@@ -53,6 +53,8 @@ def arm_line(frame: FrameType, offset: int, *, opcodes: bool = False) -> ExitTra
     def leave(frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_lasti == offset and event != "exception":
             raise signal
+        if event != "opcode":
+            _tell(signal, frame, event, argument)
         return leave
 
     frame.f_trace = leave
@@ -72,6 +74,18 @@ def arm_instruction(frame: FrameType, offset: int) -> ExitTracingException:
         TraceSuspended: Python reports no events here.
     """
     return arm_line(frame, offset, opcodes=True)
+
+
+def _tell(signal: ExitTracingException, frame: FrameType, event: str, argument: Any) -> None:
+    """Hand an event on the way to the block, as of an `as` target on a line of its own, to what traced the frame before."""
+    if signal.local_trace is None:
+        return
+    changed = signal.local_trace(frame, event, argument)
+    if changed is not None:
+        signal.local_trace = changed
+    if sys.gettrace() is None:  # a debugger may stop listening, but the block has to be left all the same
+        signal.tracer = signal.local_trace = None
+        sys.settrace(_nothing)
 
 
 def disarm_line(frame: FrameType, signal: ExitTracingException) -> None:
