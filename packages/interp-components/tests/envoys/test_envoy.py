@@ -9,6 +9,7 @@ from torch import nn
 
 from interp_components.envoys import Envoy
 from interp_components.errors import InterpError
+from interp_components.tracing import Traceable
 
 
 class Block(nn.Module):
@@ -91,6 +92,33 @@ def test_a_slice_gives_a_list_of_envoys(model, index, paths):
 def test_a_negative_index_counts_from_the_end(model):
     """As everywhere in Python."""
     assert model.h[-1].path == "model.h.2"
+
+
+@pytest.mark.parametrize("index", [3, -4])
+def test_an_index_that_is_not_there_says_how_many_are(model, index):
+    """The error names the module and the index."""
+    with pytest.raises(IndexError, match=rf"^model\.h has 3 modules, and none at {index}$"):
+        model.h[index]
+
+
+def test_a_block_cannot_assign_to_a_name_that_is_not_there():
+    """A misspelt value would be set on the envoy, and the model would go on unchanged."""
+    model = Traceable(nn.Linear(2, 2))
+
+    with pytest.raises(AttributeError, match=r"^model has no value 'outptu', .* did you mean 'output'\?$"):
+        with model.trace(torch.zeros(1, 2)):
+            model.outptu = torch.zeros(1, 2)
+    assert not hasattr(model, "outptu")
+
+
+def test_a_note_on_an_envoy_can_be_changed_in_a_block():
+    """A name that was set outside is the user's own."""
+    model = Traceable(nn.Linear(2, 2))
+    model.note = "before"
+    with model.trace(torch.zeros(1, 2)):
+        model.note = "after"
+
+    assert model.note == "after"
 
 
 def test_iteration_gives_the_children(model):

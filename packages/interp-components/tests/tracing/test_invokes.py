@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from interp_components.errors import BarrierError, BatchError, RowsError
+from interp_components.errors import BarrierError, BatchError, OutsideTraceError, RowsError
 from interp_components.saving import save
 from interp_components.tracing import Traceable
 
@@ -215,3 +215,12 @@ def test_a_name_that_one_block_binds_is_read_by_the_next(chain, x):
             shape = save(passed.shape)
 
     assert shape == (1, 4)
+
+
+def test_a_read_beside_the_invokes_says_that_no_model_runs_there(chain):
+    """The block of a trace without an input runs before the model, which is told in a note."""
+    with pytest.raises(OutsideTraceError) as caught:
+        with chain.trace():
+            chain.first.output.save()
+
+    assert "The trace has no input of its own" in caught.value.__notes__[0]

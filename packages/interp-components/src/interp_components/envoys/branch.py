@@ -11,11 +11,12 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from torch import nn
+from torch import Tensor, nn
 
 from interp_components import display
 from interp_components.envoys.tree import Tree
 from interp_components.errors import InterpError
+from interp_components.interleaving import is_block_running
 
 if TYPE_CHECKING:
     from interp_components.envoys.envoy import Envoy
@@ -71,12 +72,15 @@ class Branch:
         return self._known(name, value) if isinstance(value, nn.Module) else value
 
     def _no_such(self, name: str) -> str:
+        return f"{self.path}: {type(self._module).__name__!r} object (nor its module) has attribute {name!r}{self._near(name)}"
+
+    def _near(self, name: str) -> str:
         known = [
             *self._module._modules,
             *self._tree.aliases.on(self._module),
             *(n for n in dir(type(self)) if n[0] != "_"),
         ]
-        return f"{self.path}: {type(self._module).__name__!r} object (nor its module) has attribute {name!r}{display.suggestion(name, known)}"
+        return display.suggestion(name, known)
 
     def _known(self, name: str, module: nn.Module) -> Envoy:
         """The envoy of a module that is an attribute and no child: of another place in the tree, or known from now on."""
@@ -119,13 +123,25 @@ class Branch:
         return envoy
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Put a module under this one, on the module too; anything else is set on the envoy."""
+        """Put a module under this one, on the module too; anything else is set on the envoy.
+
+        Raises:
+            AttributeError: a block assigns a tensor to a name that is not there, which would change nothing in the model.
+        """
         if isinstance(value, nn.Module) and name != "_module":
             setattr(self._module, name, value)
             self.__dict__.pop(name, None)
             self._tree.add(value, f"{self.path}.{name}", self._module)
-        else:
-            object.__setattr__(self, name, value)
+            return
+        if (
+            isinstance(value, Tensor)
+            and not (hasattr(type(self), name) or name in self.__dict__)
+            and is_block_running()
+        ):
+            raise AttributeError(
+                f"{self.path} has no value {name!r}, so assigning it would change nothing{self._near(name)}"
+            )
+        object.__setattr__(self, name, value)
 
     # As a container
 
@@ -168,6 +184,8 @@ class Branch:
         if isinstance(index, str):
             return self._child(index)
         found = list(self._module._modules.values())
+        if isinstance(index, int) and not -len(found) <= index < len(found):
+            raise IndexError(f"{self.path} has {len(found)} modules, and none at {index}")
         chosen = found[index]
         if isinstance(chosen, list):
             return [self._envoy_of(child) for child in chosen if child is not None]

@@ -12,7 +12,7 @@ from interp_components.interleaving.receipts import Receipt
 from interp_components.interleaving.requests import Kind, Request
 from interp_components.interleaving.rows import Batch, Rows
 from interp_components.interleaving.runs import Run
-from interp_components.interleaving.workers import Pending, Worker, current
+from interp_components.interleaving.workers import Pending, Worker, current, is_block_running
 
 __all__ = [
     "RESULT",
@@ -33,4 +33,5 @@ __all__ = [
     "Skipped",
     "Worker",
     "current",
+    "is_block_running",
 ]

@@ -232,3 +232,9 @@ def current(what: str) -> Worker:
     if type(seat) is Seat and seat.worker is not None:
         return seat.worker
     raise OutsideTraceError.of(what)
+
+
+def is_block_running() -> bool:
+    """Whether the code that asks belongs to a block of a trace."""
+    seat = getcurrent()
+    return type(seat) is Seat and seat.worker is not None

@@ -20,7 +20,9 @@ from interp_components.errors import (
     NestedRunError,
     NoEffectError,
     NoEffectWarning,
+    OutsideTraceError,
     StopRun,
+    add_note,
 )
 from interp_components.interleaving import RESULT, Batch, Receipt, Request, Rows, Run, Worker, current
 from interp_components.tracing import backward
@@ -81,11 +83,24 @@ class Trace(HasSteps, Tracer):
             if self._call.has_input:
                 self._interleave(self._call, [self.block], [Worker(self.block.run)], None)
             else:
-                self.block.run()
+                self._collect_invokes()
                 self._run_invokes()
         finally:
             self.write_back()
             self._forget()
+
+    def _collect_invokes(self) -> None:
+        """Run the block, without a model, for the invokes in it."""
+        try:
+            self.block.run()
+        except OutsideTraceError as error:
+            add_note(
+                error,
+                "The trace has no input of its own, so its block runs before the model, and only the "
+                "`with tracer.invoke(...):` blocks in it run with the model. Give the input to the trace, or move the "
+                "line into an invoke.",
+            )
+            raise
 
     def _run_invokes(self) -> None:
         invokes, model = self._invokes, self._model
