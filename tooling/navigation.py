@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 # Folder or page under docs/, and what it is called. What is not named here comes after, under its own name.
 SECTIONS = {
     "index.md": "Start",
-    "tutorial": "Tutorial",
+    "interp-components": "interp-components",
+    "tutorial.md": "Tutorial",
     "how-to": "How to",
     "concepts": "Concepts",
     "tracer-core": "tracer-core",

@@ -16,20 +16,20 @@ def write(docs: Path, *pages: str) -> None:
 
 def test_sections_come_in_reading_order(tmp_path: Path) -> None:
     """The order is that of SECTIONS, and what is not there is left out."""
-    write(tmp_path, "reference/a.md", "index.md", "tutorial/a.md")
+    write(tmp_path, "reference/a.md", "index.md", "tutorial.md")
 
     assert navigation.navigation(tmp_path) == [
         {"Start": "index.md"},
-        {"Tutorial": ["tutorial/a.md"]},
+        {"Tutorial": "tutorial.md"},
         {"Reference": ["reference/a.md"]},
     ]
 
 
 def test_the_index_of_a_section_comes_first(tmp_path: Path) -> None:
     """Then the pages by name."""
-    write(tmp_path, "tutorial/b.md", "tutorial/index.md", "tutorial/a.md")
+    write(tmp_path, "how-to/b.md", "how-to/index.md", "how-to/a.md")
 
-    assert navigation.pages(tmp_path / "tutorial", tmp_path) == ["tutorial/index.md", "tutorial/a.md", "tutorial/b.md"]
+    assert navigation.pages(tmp_path / "how-to", tmp_path) == ["how-to/index.md", "how-to/a.md", "how-to/b.md"]
 
 
 def test_what_has_no_place_comes_last_under_its_own_name(tmp_path: Path) -> None:
