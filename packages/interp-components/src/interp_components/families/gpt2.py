@@ -5,23 +5,12 @@ Source: transformers.models.gpt2.modeling_gpt2, transformers 5.24.
 
 from __future__ import annotations
 
-from typing import Any
-
 from transformers.models.gpt2 import modeling_gpt2 as native
 
 from interp_components import standard
-from interp_components.standard import Layer
+from interp_components.standard import Layer, gpt2_like
 
-RENAME = {
-    "transformer.wte": "embed_tokens",
-    "transformer.h": "layers",
-    "transformer.ln_f": "norm",
-    "attn": "self_attn",
-    "attn.c_proj": "attn.o_proj",
-    "ln_1": "input_layernorm",
-    "ln_2": "post_attention_layernorm",
-    "mlp.c_proj": "mlp.down_proj",
-}
+RENAME = gpt2_like.RENAME
 
 
 class Attention(standard.Attention):
@@ -39,7 +28,4 @@ class Attention(standard.Attention):
 
 ENVOYS = {native.GPT2Block: Layer, native.GPT2Attention: Attention, native.GPT2MLP: standard.Mlp}
 
-
-def intermediate_size(model: Any) -> int:
-    """Return `n_inner`, which is 4 times the hidden size when the config leaves it open."""
-    return int(model.text_config.n_inner or 4 * model.hidden_size)
+intermediate_size = gpt2_like.intermediate_size

@@ -9,24 +9,12 @@ from typing import Any
 
 from transformers.models.gpt_bigcode import modeling_gpt_bigcode as native
 
-from interp_components.standard import Attention, Layer, Mlp
+from interp_components.standard import Attention, Layer, Mlp, gpt2_like
 
-RENAME = {
-    "transformer.wte": "embed_tokens",
-    "transformer.h": "layers",
-    "transformer.ln_f": "norm",
-    "attn": "self_attn",
-    "attn.c_proj": "attn.o_proj",
-    "ln_1": "input_layernorm",
-    "ln_2": "post_attention_layernorm",
-    "mlp.c_proj": "mlp.down_proj",
-}
+RENAME = gpt2_like.RENAME
 ENVOYS = {native.GPTBigCodeBlock: Layer, native.GPTBigCodeAttention: Attention, native.GPTBigCodeMLP: Mlp}
 
-
-def intermediate_size(model: Any) -> int:
-    """Return `n_inner`, which is 4 times the hidden size when the config leaves it open."""
-    return int(model.text_config.n_inner or 4 * model.hidden_size)
+intermediate_size = gpt2_like.intermediate_size
 
 
 def num_kv_heads(model: Any) -> int:

@@ -14,10 +14,9 @@ from torch import Tensor
 from transformers.models.mpt import modeling_mpt as native
 
 from interp_components import standard
-from interp_components.layouts import Keys, Pattern, Queries, Residual, Values
+from interp_components.layouts import Pattern, Residual
 from interp_components.properties import EProperty, unavailable
-from interp_components.standard import WrittenOutAttention
-from interp_components.standard.calls import argument
+from interp_components.standard import CachingAttention
 
 RENAME = {
     "transformer.wte": "embed_tokens",
@@ -31,45 +30,16 @@ RENAME = {
 }
 
 
-def _has_cache(attention: Attention) -> bool:
-    return argument(attention, "cache") is not None
-
-
-def _queries(attention: Attention) -> str:
-    _has_cache(attention)  # asked here, since keys and values, which come next, have to know and could not ask any more
-    return "source.query_states_0.output"
-
-
-def _keys(attention: Attention) -> str:
-    return f"source.{'cache_update_0' if _has_cache(attention) else 'key_states_0'}.output"
-
-
-def _values(attention: Attention) -> str:
-    return f"source.{'cache_update_0' if _has_cache(attention) else 'value_states_0'}.output"
-
-
-class Attention(WrittenOutAttention):
+class Attention(CachingAttention):
     """MPT's attention, which adds alibi to the scores."""
+
+    queries_operation, keys_operation, values_operation = "query_states_0", "key_states_0", "value_states_0"
+    cache_operation = "cache_update_0"
 
     attention_mask = unavailable(
         "this attention adds no mask to its scores: it overwrites them where a boolean mask is True; write "
         "attention_scores, or the mask itself, self_attn.inputs[1]['attention_mask']"
     )
-
-    @EProperty(_queries)
-    def attention_queries(self, value: Tensor) -> Queries:
-        """Queries as the scores see them."""
-        return value
-
-    @EProperty(_keys, select=lambda attention: 0 if _has_cache(attention) else None)
-    def attention_keys(self, value: Tensor) -> Keys:
-        """Keys as the scores see them, after the cache."""
-        return value
-
-    @EProperty(_values, select=lambda attention: 1 if _has_cache(attention) else None)
-    def attention_values(self, value: Tensor) -> Values:
-        """Values that the pattern mixes, after the cache."""
-        return value
 
     @EProperty("source.nn_functional_softmax_0.input")
     def attention_scores(self, value: Tensor) -> Pattern:

@@ -13,10 +13,9 @@ from typing import Any
 from torch import Tensor
 from transformers.models.xglm import modeling_xglm as native
 
-from interp_components.layouts import Keys, Pattern, Queries, Values
+from interp_components.layouts import Pattern, Queries
 from interp_components.properties import EProperty
-from interp_components.standard import Layer, LooseMlp, WrittenOutAttention
-from interp_components.standard.calls import argument
+from interp_components.standard import CachingAttention, Layer, LooseMlp
 
 RENAME = {
     "model.embed_tokens": "embed_tokens",
@@ -29,27 +28,13 @@ RENAME = {
 }
 
 
-def _has_cache(attention: Attention) -> bool:
-    return argument(attention, "cache") is not None
-
-
-def _queries(attention: Attention) -> str:
-    _has_cache(attention)  # asked here, since keys and values, which come next, have to know and could not ask any more
-    return "source.query_states_0.output"
-
-
-def _keys(attention: Attention) -> str:
-    return f"source.{'curr_cache_update_0' if _has_cache(attention) else 'key_states_2'}.output"
-
-
-def _values(attention: Attention) -> str:
-    return f"source.{'curr_cache_update_0' if _has_cache(attention) else 'value_states_2'}.output"
-
-
-class Attention(WrittenOutAttention):
+class Attention(CachingAttention):
     """XGLM's attention."""
 
-    @EProperty(_queries)
+    queries_operation, keys_operation, values_operation = "query_states_0", "key_states_2", "value_states_2"
+    cache_operation = "curr_cache_update_0"
+
+    @EProperty(CachingAttention.queries_key)
     def attention_queries(self, value: Tensor) -> Queries:
         """Queries as the scores see them, the scale included."""
         return value.view(*value.shape[:-1], self.num_heads, self.head_dim).transpose(1, 2)
@@ -57,16 +42,6 @@ class Attention(WrittenOutAttention):
     @attention_queries.postprocess
     def _side_by_side(self, value: Tensor) -> Tensor:
         return value.transpose(1, 2).flatten(-2)
-
-    @EProperty(_keys, select=lambda attention: 0 if _has_cache(attention) else None)
-    def attention_keys(self, value: Tensor) -> Keys:
-        """Keys as the scores see them, after the cache."""
-        return value
-
-    @EProperty(_values, select=lambda attention: 1 if _has_cache(attention) else None)
-    def attention_values(self, value: Tensor) -> Values:
-        """Values that the pattern mixes, after the cache."""
-        return value
 
     @EProperty("source.torch_max_0.output")
     def attention_scores(self, value: Tensor) -> Pattern:

@@ -19,10 +19,11 @@ from interp_components.standard.residual import ResidualEProperty
 from interp_components.standard.root import Root
 from interp_components.standard.scaled import ScaledEProperty
 from interp_components.standard.tokens import TokenEProperty
-from interp_components.standard.written_out import WrittenOutAttention
+from interp_components.standard.written_out import CachingAttention, WrittenOutAttention
 
 __all__ = [
     "Attention",
+    "CachingAttention",
     "Family",
     "Layer",
     "LooseMlp",

@@ -7,11 +7,14 @@ side by side.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from torch import Tensor
 
-from interp_components.layouts import HeadOutputs, Mask
+from interp_components.layouts import HeadOutputs, Keys, Mask, Queries, Values
 from interp_components.properties import CopyEProperty, EProperty
 from interp_components.standard.attention import Attention
+from interp_components.standard.calls import argument
 from interp_components.standard.reasons import needs_eager
 
 
@@ -34,3 +37,44 @@ class WrittenOutAttention(Attention):
     @attention_head_outputs.postprocess
     def _flattened(self, value: Tensor) -> Tensor:
         return value.flatten(-2)
+
+
+class CachingAttention(WrittenOutAttention):
+    """Attention whose forward takes keys and values out of the cache when there is one.
+
+    Attributes:
+        queries_operation, keys_operation, values_operation: the operations that bind them.
+        cache_operation: the call that returns the pair of keys and values.
+    """
+
+    queries_operation: ClassVar[str]
+    keys_operation: ClassVar[str]
+    values_operation: ClassVar[str]
+    cache_operation: ClassVar[str]
+
+    def has_cache(self) -> bool:
+        """Whether the present call is given a cache."""
+        return argument(self, "cache") is not None
+
+    def queries_key(self) -> str:
+        """Where the queries are. Asks for the cache, since keys and values, which come next, could not ask any more."""
+        self.has_cache()
+        return f"source.{self.queries_operation}.output"
+
+    def _taken(self, operation: str) -> str:
+        return f"source.{self.cache_operation if self.has_cache() else operation}.output"
+
+    @EProperty(queries_key)
+    def attention_queries(self, value: Tensor) -> Queries:
+        """Queries as the scores see them."""
+        return value
+
+    @EProperty(lambda self: self._taken(self.keys_operation), select=lambda self: 0 if self.has_cache() else None)
+    def attention_keys(self, value: Tensor) -> Keys:
+        """Keys as the scores see them, after the cache."""
+        return value
+
+    @EProperty(lambda self: self._taken(self.values_operation), select=lambda self: 1 if self.has_cache() else None)
+    def attention_values(self, value: Tensor) -> Values:
+        """Values that the pattern mixes, after the cache."""
+        return value
