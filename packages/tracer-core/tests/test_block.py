@@ -1,5 +1,7 @@
 """A captured block on its own."""
 
+import sys
+
 from tracer_core import Tracer, save
 
 
@@ -35,3 +37,20 @@ def test_the_outer_values_are_those_it_only_reads():
         unbound = 3
 
     assert values == {"read": 1}
+
+
+def run_early(tracer):
+    """Run the block of the `with` statement that `tracer` is about to enter, and return `tracer`."""
+    tracer.capture(sys._getframe(1))
+    tracer.block.run()
+    return tracer
+
+
+def test_a_block_can_run_before_its_with_statement_ends():
+    """A function in the header may run it; the values are those of then, and of the end for the run at the end."""
+    seen = []
+    number = 1
+    with [run_early(Tracer()), number := 2][0]:
+        seen.append(number)
+
+    assert seen == [1, 2]

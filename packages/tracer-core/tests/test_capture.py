@@ -1,6 +1,7 @@
 """From the caller's frame to a block, once per site."""
 
 import asyncio
+import builtins
 import enum
 import gc
 import pickle
@@ -163,6 +164,17 @@ def test_a_block_in_a_class_in_a_class_in_a_function_reads_the_function(tmp_path
     )
 
     assert executed(tmp_path, text)["f"](5) == [5, 1]
+
+
+def test_a_block_in_a_class_finds_its_function_behind_whoever_builds_classes(tmp_path, monkeypatch):
+    """A checker of types may put a function of its own between a function and the classes in it."""
+    build = builtins.__build_class__
+    monkeypatch.setattr(builtins, "__build_class__", lambda *given, **options: build(*given, **options))
+    text = (
+        "def f(value):\n    class C:\n        with Tracer():\n            found = save([value])\n    return C.found\n"
+    )
+
+    assert executed(tmp_path, text)["f"](5) == [5]
 
 
 def test_an_enumeration_can_hold_a_block_with_methods(tmp_path):

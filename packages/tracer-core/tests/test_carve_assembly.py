@@ -94,3 +94,16 @@ def test_positions_that_are_not_whole_are_kept():
     code = function_of(1).__code__.replace(co_code=made.code, co_linetable=made.line_table, co_firstlineno=5)
 
     assert list(code.co_positions()) == [(5, 5, 1, 2), (3, 3, 0, 9), (3, 3, None, None), *positions[3:], (4, 4, 0, 0)]
+
+
+@pytest.mark.parametrize("distance", [255, 256, 70_000])
+def test_a_jump_is_as_long_as_its_target_is_far(distance):
+    """What it needs to reach over others is known when these are laid out; a jump may itself be what makes one longer."""
+    far = Emitted("JUMP_FORWARD", label=0, target=2)
+    over = Emitted("JUMP_FORWARD", label=1, target=3)
+    nothing = [Emitted("NOP")] * (distance - 1)
+    made = assemble([far, over, *nothing, Emitted("NOP", label=2), Emitted("RETURN_VALUE", label=3)], 1)
+    code = function_of(1).__code__.replace(co_code=made.code, co_linetable=made.line_table, co_exceptiontable=b"")
+    jumps = [item for item in Instructions(code) if item.op == "JUMP_FORWARD"]
+
+    assert [item.target for item in jumps] == [len(made.code) - 4, len(made.code) - 2]

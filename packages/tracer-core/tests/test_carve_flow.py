@@ -36,6 +36,17 @@ REFUSED = {
     "return in a loop": ("def around(m):\n  with m:\n    for i in m:\n      if i: return i\n  return 1\n", LEAVES, 2),
     "return in a branch": ("def around(m):\n  with m:\n    if m: return\n    m()\n  m()\n", LEAVES, 2),
     "return in try": ("def around(m):\n  with m:\n    try: return m()\n    finally: m()\n", LEAVES, None),
+    "return in a try around": (
+        "def around(m):\n  try:\n    with m:\n      return m()\n  finally: m()\n",
+        LEAVES,
+        None,
+    ),
+    "break to the same": (
+        "def around(m):\n  for i in m:\n    with m:\n      m()\n      break\n    m(1, 2, 3); m(1, 2, 3); m(1, 2, 3)\n"
+        "  m(1, 2, 3); m(1, 2, 3); m(1, 2, 3)\n",
+        LEAVES,
+        3,
+    ),
     "break": ("def around(m):\n  for i in m:\n    with m:\n      m()\n      break\n  m(1)\n", LEAVES, 3),
     "break in a branch": (
         "def around(m):\n  for i in m:\n    with m:\n      if i: break\n      m(2)\n  m(1)\n",
@@ -62,6 +73,7 @@ def test_a_block_that_leaves_or_suspends_its_function_is_refused(name):
 
 ACCEPTED = {
     "raise": "def around(m):\n  with m:\n    raise m\n",
+    "almost as it ends": "def around(m):\n  with m:\n    try: v = [None, None, None, m]\n    finally: m()\n",
     "endless": "def around(m):\n  with m:\n    while True: m()\n",
     "at the end of a loop": "def around(m):\n  while m:\n    with m:\n      m()\n",
     "before a return": "def around(m):\n  with m:\n    v = m()\n  return v\n",

@@ -136,15 +136,18 @@ def test_a_python_tracer_sees_the_lines_on_the_way_to_a_block(fixture, request):
 
 
 def waiting(tracer, local_trace):
-    """Return the hook that is armed for a frame which `tracer` and `local_trace` trace, and the signal."""
+    """Return the hook that is armed for a frame which `tracer` and `local_trace` trace, and the signal.
+
+    Python calls the hook where no coverage can see; so it is called by hand, for a frame that stands still.
+    """
     standing = (value for value in [1])
     frame = standing.gi_frame
     frame.f_trace = local_trace
     with listening(tracer):
-        signal = skip_settrace.arm_line(frame, frame.f_lasti + 2)
+        signal = skip_settrace.arm_instruction(frame, frame.f_lasti + 2)
         hook = frame.f_trace
-        skip_settrace.disarm_line(frame, signal)
-    frame.f_trace = None
+        skip_settrace.disarm_instruction(frame, signal)
+    assert (frame.f_trace, frame.f_trace_opcodes) == (local_trace, False)
     return hook, signal, frame
 
 
@@ -189,14 +192,22 @@ class Foreign:
         return self
 
 
-@pytest.mark.parametrize("fixture", [None, pytest.param("by_settrace", marks=needs_opcode_events)])
-def test_a_foreign_tracer_is_put_back(fixture, request):
+def traced_on_a_line():
+    """Trace one block, which begins a line."""
+    with Tracer():
+        result = save([1, 2])
+    return result
+
+
+@pytest.mark.parametrize("fixture", [None, "by_settrace"], ids=["usual", "by settrace"])
+@pytest.mark.parametrize("function", [traced_on_a_line, pytest.param(traced, marks=needs_opcode_events)])
+def test_a_foreign_tracer_is_put_back(function, fixture, request):
     """A tracer written in C is taken off and put back, and its calls and returns stay even."""
     if fixture:
         request.getfixturevalue(fixture)
     foreign = Foreign()
     with listening(foreign):
-        result = traced()
+        result = function()
         left = sys.gettrace()
 
     assert result == [1, 2]
@@ -396,6 +407,16 @@ def test_the_listener_for_instructions_raises_where_it_is_armed_and_nowhere_else
         skip_monitoring._on_instruction(frame.f_code, 2)
 
     assert elsewhere == sys.monitoring.DISABLE
+
+
+@pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has monitoring first")
+def test_a_probe_is_heard_by_its_own_thread():
+    """Python calls the listener where no coverage can see; here it is called by hand."""
+    skip_monitoring._on_probe(skip_monitoring._probe.__code__, 0)
+    try:
+        assert threading.get_ident() in skip_monitoring._heard
+    finally:
+        skip_monitoring._heard.discard(threading.get_ident())
 
 
 @pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has monitoring first")

@@ -43,6 +43,7 @@ class Block:
         """Read the caller's names, as they are now; where Python has left before it, store `target` in the `as` target first."""
         frame, site = self.frame, self.site
         assert frame is not None
+        self._function = None
         if site.binding is not None:
             self._store_target(frame, site.binding, target)
         around = enclosing(frame) if site.is_nested else None

@@ -184,8 +184,7 @@ def _leads_on(instructions: Instructions, end: int, outer: Handler) -> bool:
     a tracer swallows its own exception, and then the function goes on behind the block.
     """
     called = _exit_call(instructions, end)
-    if called is None:
-        return False
+    assert called is not None  # that is how the walk knew the end
     normal = instructions.at(_after_await(instructions, called)).following
     place = outer.target
     while not instructions.at(place).op.endswith("IF_TRUE"):

@@ -130,11 +130,7 @@ def _probe() -> None:
 def _is_suspended(tracer: Any) -> bool:
     """Return whether this thread is inside a trace or profile function, where Python reports no further events."""
     heard: list[str] = []  # of this call: another thread may look at the same time
-
-    def listen(frame: FrameType, event: str, argument: Any) -> None:
-        heard.append(event)
-
-    sys.settrace(listen)
+    sys.settrace(lambda frame, event, argument: heard.append(event))
     try:
         _probe()
     finally:
