@@ -16,10 +16,20 @@ from typing import Any, ClassVar, NamedTuple
 from tracer_core import capture, errors, frames, locate, saving, source, tracebacks
 from tracer_core.backends import Backend, InPlaceBackend
 from tracer_core.block import Block
-from tracer_core.capture import TRY_STATEMENTS as TRY_STATEMENTS  # re-exported
+
+# Re-exported: the steps and words of a trace can be had from here.
+from tracer_core.capture import TRY_STATEMENTS as TRY_STATEMENTS
+from tracer_core.capture import skippable as skippable
 from tracer_core.compile import compile_alone, compile_block
 from tracer_core.deferrable import Deferrable
+from tracer_core.errors import ExitTracingException as ExitTracingException
+from tracer_core.errors import WithBlockNotFoundError as WithBlockNotFoundError
+from tracer_core.saving import enter as enter
+from tracer_core.saving import leave as leave
+from tracer_core.saving import mark as mark
+from tracer_core.saving import save as save
 from tracer_core.scope import kind as scope_kind
+from tracer_core.scope import push_result as push_result
 
 _IN_PLACE = InPlaceBackend()
 _RUNNING = saving.RUNNING
@@ -62,6 +72,24 @@ class _Ready(Awaitable[Any]):
     def __await__(self) -> Generator[Any, Any, Any]:
         yield from ()  # makes this a generator
         return self._value
+
+
+def skip_context(tracer: Tracer) -> None:
+    """Make Python leave the captured block of `tracer` before its first statement; one with nothing in it may run.
+
+    Raises:
+        TraceSuspended: Python reports no events here.
+    """
+    block = tracer.block
+    way, frame = block.site.way, block.frame
+    if way is None:
+        return
+    assert frame is not None
+    try:
+        tracer._signal = way.arm(frame, block.site.skip_offset)
+    except errors.TraceSuspended:
+        tracer._entry = block.frame = None
+        raise
 
 
 class Tracer(Deferrable):
@@ -176,12 +204,7 @@ class Tracer(Deferrable):
             site = block.site
             if not capture.is_entering(frame, block):
                 raise errors.not_a_with(frame.f_code, frame.f_lineno)
-        if site.way is not None:
-            try:
-                self._signal = site.way.arm(block.frame, site.skip_offset)  # type: ignore[arg-type]  # until the exit
-            except errors.TraceSuspended:
-                self._entry = block.frame = None
-                raise
+        skip_context(self)
         return self
 
     def __exit__(
