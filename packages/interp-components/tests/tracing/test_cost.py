@@ -1,34 +1,20 @@
 """What a trace costs, counted in calls over the bare forward: the same on every machine."""
 
-import gc
-import sys
-
 import pytest
 import torch
+from tests.counting import calls
+from transformers import GPT2Config, GPT2LMHeadModel
 
+from interp_components.tracing import Traceable
 from tracer_core import save
 
 
-def calls(function):
-    """How many Python and C functions a warm call of `function` calls."""
-    for _ in range(3):
-        function()
-    count = 0
-
-    def note(frame, event, argument):
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    gc.collect()
-    gc.disable()  # what the collector calls on the way is nobody's cost
-    sys.setprofile(note)
-    try:
-        function()
-    finally:
-        sys.setprofile(before)
-        gc.enable()
-    return count
+@pytest.fixture(scope="module")
+def deep():
+    """Twelve layers, as GPT-2 small has."""
+    torch.manual_seed(0)
+    config = GPT2Config(n_layer=12, n_embd=32, n_head=4, vocab_size=128, n_positions=64, bos_token_id=0, eos_token_id=1)
+    return Traceable(GPT2LMHeadModel(config).eval())
 
 
 @pytest.fixture
@@ -47,22 +33,59 @@ def test_a_wrapped_model_outside_a_trace_is_the_bare_model(gpt2, ids, over):
     assert over(lambda: gpt2._module(ids)) == 0
 
 
-def test_the_cost_of_reads(gpt2, ids, over):
-    """An empty trace, the first read, and each further one."""
+def _empty(model, x, blocks):
+    with model.trace(x):
+        _ = 1
+
+
+def _one(model, x, blocks):
+    with model.trace(x):
+        save([blocks[0].output])
+
+
+def _all(model, x, blocks):
+    with model.trace(x):
+        save([block.output for block in blocks])
+
+
+def _parts(model, x, blocks):
+    with model.trace(x):
+        for block in blocks:
+            save([block.attn.output, block.mlp.output, block.output])
+
+
+def _edits(model, x, blocks):
+    with model.trace(x):
+        for block in blocks:
+            block.output = block.output * 2
+
+
+@pytest.mark.parametrize(
+    ("traced", "limit"),
+    [
+        pytest.param(_empty, 76, id="nothing"),
+        pytest.param(_one, 115, id="one block"),
+        pytest.param(_all, 350, id="all twelve blocks"),
+        pytest.param(_parts, 920, id="attention, mlp and block, all twelve"),
+        pytest.param(_edits, 465, id="all twelve blocks edited"),
+    ],
+)
+def test_a_trace_costs_no_more_calls_than_this(deep, ids, traced, limit):
+    """Calls over the bare forward of twelve layers; what a trace does for modules it does not name is nothing."""
+    blocks = list(deep.transformer.h)
+    with torch.no_grad():
+        bare = calls(lambda: deep._module(ids))
+        cost = calls(lambda: traced(deep, ids, blocks)) - bare
+
+    assert cost <= limit
+
+
+def test_a_further_read_costs_no_more_calls_than_this(gpt2, ids, over):
+    """The difference between three reads and one."""
     blocks = list(gpt2.transformer.h)
-
-    def empty():
-        with gpt2.trace(ids):
-            _ = 1
-
-    def one():
-        with gpt2.trace(ids):
-            save([blocks[0].output])
 
     def three():
         with gpt2.trace(ids):
             save([blocks[0].output, blocks[1].output, blocks[2].output])
 
-    costs = over(empty), over(one) - over(empty), (over(three) - over(one)) / 2
-
-    assert [cost <= limit for cost, limit in zip(costs, (80, 60, 30), strict=True)] == [True] * 3, costs
+    assert (over(three) - over(lambda: _one(gpt2, ids, blocks))) / 2 <= 21

@@ -21,7 +21,7 @@ from interp_components.envoys.branch import Branch, reserved_names
 from interp_components.envoys.classes import ClassMap, EnvoyClasses, EnvoyMap
 from interp_components.envoys.listing import listing
 from interp_components.envoys.tree import Tree
-from interp_components.interleaving import End, Location, Node, Run, current
+from interp_components.interleaving import End, Kind, Location, Node, Run, current
 from interp_components.properties import selection
 from interp_components.sources import ModuleSource
 
@@ -104,11 +104,11 @@ class Envoy(Branch):
     @property
     def output(self) -> Any:
         """What the module returns. Assign to let the model go on with something else."""
-        return current(self._output.path).read(self._output)
+        return current(self._output.path).ask(Kind.READ, self._output)
 
     @output.setter
     def output(self, value: Any) -> None:
-        current(self._output.path).replace(self._output, value)
+        current(self._output.path).ask(Kind.WRITE, self._output, value)
 
     @property
     def inputs(self) -> Any:

@@ -7,7 +7,7 @@ once per call, so a gate serves the calls that begin after it was put up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -52,7 +52,9 @@ class Gate:
         self.returned: Callable[[], None] | None = None
         self._is_open = False
         self._attributes = attributes = module.__dict__
-        self._displaced: Forward | None = attributes.get("forward")
+        self._displaced: Forward | None = None
+        if "forward" in attributes:
+            self._displaced = attributes["forward"]
         gate = self
 
         def forward(*args: Any, **kwargs: Any) -> Any:
@@ -79,18 +81,25 @@ class Gate:
         self._entry: Forward | None = forward
         attributes["forward"] = forward
 
-    def remove(self) -> None:
-        """Give the module its forward back.
+    @staticmethod
+    def remove(gates: Iterable[Gate]) -> None:
+        """Give the modules of all gates of a run their forwards back."""
+        for gate in gates:
+            attributes, entry = gate._attributes, gate._entry
+            gate.before = gate.after = gate.began = gate.returned = gate._entry = None
+            gate._is_open = True
+            if gate._displaced is None and "forward" in attributes and attributes["forward"] is entry:
+                del attributes["forward"]
+            else:
+                gate._uncover()
+
+    def _uncover(self) -> None:
+        """Take away the open gates that are on top.
 
         Two runs can hold gates on one module (two wrapped roots that share it) and end in either order: a gate that is
         not on top stays as an open door, and goes when the one above it does.
         """
-        attributes, entry = self._attributes, self._entry
-        self.before = self.after = self.began = self.returned = self._entry = None
-        self._is_open = True
-        if self._displaced is None and "forward" in attributes and attributes["forward"] is entry:
-            del attributes["forward"]
-            return
+        attributes = self._attributes
         top = attributes.get("forward")
         while (gate := getattr(top, "__gate__", None)) is not None and gate._is_open:
             top = gate._displaced

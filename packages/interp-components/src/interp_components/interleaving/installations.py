@@ -18,10 +18,10 @@ class Installation:
 
     Attributes:
         gates: the gate of each module that has one.
-        gated: the module outputs that are gated with what is around them.
+        gated: the gate of each module output that is gated with what is around it.
     """
 
-    gated: set[ModuleOutput]
+    gated: dict[ModuleOutput, Gate]
     gates: dict[nn.Module, Gate]
     _removals: list[Callable[[], object]]
 
@@ -42,6 +42,5 @@ class Installation:
         """Take everything away again, in the opposite order."""
         for remove in reversed(self._removals):
             remove()
-        for gate in self.gates.values():
-            gate.remove()
-        self.gates, self.gated, self._removals = {}, set(), []
+        Gate.remove(self.gates.values())
+        self.gates, self.gated, self._removals = {}, {}, []

@@ -73,21 +73,21 @@ class ModuleOutput(Location):
         A call that has begun ignores a gate that is put up in front of it. The block may go on to ask for the output of
         what surrounds the place it asked for first, so whatever surrounds it is gated with it.
         """
-        gates, module = run.gates, self.module
-        if self in run.gated:
-            return gates[module]
-        run.gated.add(self)
+        gates, gated, module = run.gates, run.gated, self.module
+        if self in gated:
+            return gated[self]
+        gate = gated[self] = gates[module] = gates[module] if module in gates else Gate(run, module)
         for parent in self.parents:
-            if parent not in run.gated:
+            if parent not in gated:
                 parent.gate(run)
-        gate = gates[module] = gates[module] if module in gates else Gate(run, module)
         for prepare in self.preparations:
             prepare(run)
         return gate
 
     def attach(self, run: Run) -> None:
         """Let the gate report; behind hooks of others a hook does, so that it sees what the model goes on with."""
-        gate, place, module = self.gate(run), run.places[self], self.module
+        gate = run.gated[self] if self in run.gated else self.gate(run)
+        place, module = run.places[self], self.module
         if gate.is_counted:
             place.count, place.is_counted = gate.returns, True
         if not (module._forward_hooks or torch_module._global_forward_hooks):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from torch import Tensor
+
 from interp_components.errors import RowsError
 from interp_components.interleaving import mismatches
 from interp_components.interleaving.requests import Request
@@ -49,10 +51,10 @@ class Place:
         self.waiting: list[Worker] = []
         self.watchers: list[Callable[[Any], None]] = []
         self._skips: list[tuple[Worker, Any]] = []
-        self._written: list[Request] = []
+        self._written: dict[int, Request] = {}
         run.places[location] = self
         location.attach(run)
-        if not self.is_counted:
+        if not self.is_counted and not run.is_single:
             run.late.append(self)
 
     def report(self, value: Any) -> Any:
@@ -66,7 +68,9 @@ class Place:
         """The same for a caller who knows that it is a passing of the run."""
         run = self.run
         if not self.is_counted:
-            self.count, self.is_counted = max(self.count, run.forwards), True
+            self.is_counted = True
+            if self.count < run.forwards:
+                self.count = run.forwards
         if self.waiting:
             outer, run.visiting, self.value = run.visiting, self, value
             try:
@@ -75,7 +79,7 @@ class Place:
             finally:
                 run.visiting, self.value = outer, None
                 if self._written:
-                    self._written = []
+                    self._written = {}
         if self.watchers:
             self._show(value)
         self.count += 1
@@ -104,14 +108,14 @@ class Place:
 
     def write(self, worker: Worker, value: Any, request: Request) -> None:
         """Let the model go on with `value` in the worker's rows."""
-        served = self.value
+        served, written = self.value, self._written
         self.value = value if worker.rows is None else worker.rows.widen(served, value, self.location.path)
-        if (mismatch := mismatches.note(request, served, self.value)) is not None:
+        is_alike = type(value) is Tensor and type(served) is Tensor and value.shape == served.shape
+        if not is_alike and (mismatch := mismatches.note(request, served, self.value)) is not None:
             self.run.mismatches.append(mismatch)
-        for earlier in self._written:
-            if earlier.worker == worker.index:
-                earlier.seen = False
-        self._written.append(request)
+        if worker.index in written:
+            written[worker.index].seen = False
+        written[worker.index] = request
         request.seen = True
 
     def skip(self, worker: Worker, value: Any, request: Request) -> None:

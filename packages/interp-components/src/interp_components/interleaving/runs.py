@@ -21,7 +21,7 @@ from interp_components.interleaving.locations import RESULT, Location, ModuleInp
 from interp_components.interleaving.places import Place
 from interp_components.interleaving.requests import Kind, Request
 from interp_components.interleaving.rows import Batch
-from interp_components.interleaving.seats import GreenletExit, getcurrent
+from interp_components.interleaving.seats import GreenletExit, getcurrent, take
 from interp_components.interleaving.workers import Worker
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class Run(Installation):
         places: the locations asked for so far.
         visiting: the place the model is parked at while a block runs; None while no place is being passed.
         requests: all requests so far, the receipt.
-        edits: those of them that write or skip.
+        has_edits: whether some of them write or skip.
         mismatches: what to note on an error of the model: assignments of another type or shape than was there.
         late: places first asked for when their passings could not be counted any more.
         stopping: the wish of a block to leave the model, followed when the others have been served at this place.
@@ -59,7 +59,7 @@ class Run(Installation):
     def __init__(
         self, root: ModuleInput, workers: Sequence[Worker], batch: Batch | None = None, is_single: bool = True
     ) -> None:
-        self.gates, self.gated = {}, set()
+        self.gates, self.gated = {}, {}
         self._removals = []
         self.root = root
         self.workers = list(workers)
@@ -68,7 +68,7 @@ class Run(Installation):
         self.visiting: Place | None = None
         self.requests: list[Request] = []
         self.mismatches: list[str] = []
-        self.edits: list[Request] = []
+        self.has_edits = False
         self.forwards = 0
         self.stopping: StopRun | None = None
         self.has_started = False
@@ -192,7 +192,7 @@ class Run(Installation):
         if self.batch is not None:
             self.root.output.gate(self).began = self.batch.learn
         for index, worker in enumerate(self.workers):
-            worker.prepare(self, index)
+            worker.run, worker.index, worker.seat = self, index, take(worker)
             self.resume(worker)
             if self.stopping is not None:
                 raise self.stopping

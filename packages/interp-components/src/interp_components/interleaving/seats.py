@@ -44,11 +44,6 @@ class Seat(greenlet):  # type: ignore[misc]  # as above
 
     worker: Worker | None = None
 
-    def assign(self, worker: Worker) -> None:
-        """Run the block of `worker` when it is next switched to; then go to where its model runs."""
-        self.worker = worker
-        self.gr_context = copy_context()
-
     def run(self) -> None:
         """What greenlet calls."""
         on_deep_stack(self._run_blocks)
@@ -88,10 +83,15 @@ class _Seats(threading.local):
 _seats = _Seats()
 
 
-def take() -> Seat:
-    """A seat of this thread, parked or new."""
-    if _seats.kept:
-        return _seats.kept.pop()
+def take(worker: Worker) -> Seat:
+    """A seat of this thread, parked or new: switched to, it runs the block of `worker`, then goes to where its model runs."""
+    kept = _seats.kept
+    seat = kept.pop() if kept else _new()
+    seat.worker, seat.gr_context = worker, copy_context()
+    return seat
+
+
+def _new() -> Seat:
     if os.environ.get("TORCH_SHOW_CPP_STACKTRACES") == "1":
         warnings.warn(
             "TORCH_SHOW_CPP_STACKTRACES=1 lets torch walk the C stack of a block beyond its end, so that an error of torch "

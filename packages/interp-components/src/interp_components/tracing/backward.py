@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from types import CodeType
 from typing import Any
 
@@ -161,10 +161,6 @@ def is_named(blocks: Iterable[Block]) -> bool:
     return False
 
 
+@lru_cache(maxsize=1024)  # code that is equal names the same
 def _names_it(code: CodeType) -> bool:
-    if "backward" in code.co_names:
-        return True
-    for each in code.co_consts:  # noqa: SIM110  # as above
-        if type(each) is CodeType and _names_it(each):
-            return True
-    return False
+    return "backward" in code.co_names or any(_names_it(each) for each in code.co_consts if type(each) is CodeType)

@@ -136,11 +136,10 @@ class Trace(HasSteps, Tracer):
                 run.execute(function, *call.args, **call.kwargs)
         finally:
             self._steps = run.forwards
-        if run.edits:
-            self._check_effects(run)
+        if run.has_edits:
+            self._check_effects(Receipt(run.requests).without_effect)
 
-    def _check_effects(self, run: Run) -> None:
-        lost = [entry for entry in run.edits if not entry.seen]
+    def _check_effects(self, lost: list[Request]) -> None:
         if not lost:
             return
         lines = "; ".join(
