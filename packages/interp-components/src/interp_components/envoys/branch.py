@@ -128,19 +128,16 @@ class Branch:
         Raises:
             AttributeError: a block assigns a tensor to a name that is not there, which would change nothing in the model.
         """
-        if isinstance(value, nn.Module) and name != "_module":
+        if isinstance(value, Tensor):  # first: it is what blocks assign
+            if not hasattr(type(self), name) and name not in self.__dict__ and is_block_running():
+                raise AttributeError(
+                    f"{self.path} has no value {name!r}, so assigning it would change nothing{self._near(name)}"
+                )
+        elif isinstance(value, nn.Module) and name != "_module":
             setattr(self._module, name, value)
             self.__dict__.pop(name, None)
             self._tree.add(value, f"{self.path}.{name}", self._module)
             return
-        if (
-            isinstance(value, Tensor)
-            and not (hasattr(type(self), name) or name in self.__dict__)
-            and is_block_running()
-        ):
-            raise AttributeError(
-                f"{self.path} has no value {name!r}, so assigning it would change nothing{self._near(name)}"
-            )
         object.__setattr__(self, name, value)
 
     # As a container
