@@ -8,23 +8,24 @@ several invokes are joined by `batches`.
 from __future__ import annotations
 
 import copy
-import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import torch
 from torch import nn
-from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 from interp_components import families
 from interp_components.envoys import ClassMap, Envoy
-from interp_components.model import batches, failures
+from interp_components.model import batches, failures, kernels
 from interp_components.model.generation import generate
 from interp_components.model.guessed import guess
+from interp_components.model.inner import inner_model, longest_input, takes_positions
 from interp_components.model.inputs import Prepared, Reader, with_positions
+from interp_components.model.kernels import Eager
 from interp_components.model.origins import Ready, origin_of
 from interp_components.model.rows import Padding
 from interp_components.model.tokenizers import padding_of, ready_to_pad, without_prefix
@@ -137,6 +138,7 @@ class StandardizedTransformer(Root, Traceable):
         self,
         *inputs: Any,
         fn: str | Callable[..., Any] | None = None,
+        eager: Eager = False,
         strict: bool = False,
         backend: Backend | None = None,
         **kwargs: Any,
@@ -147,28 +149,44 @@ class StandardizedTransformer(Root, Traceable):
             inputs: A text, a list of texts, token ids, what a tokenizer returned, or a chat; nothing when the block has
                 `tracer.invoke(...)` blocks.
             fn: Another function to run than the forward: the name of a method, or a callable.
+            eager: Whether attention is written out in Python for this run, so that its scores and patterns can be read:
+                in all layers, or in a list of them while the others keep their kernel.
             strict: Whether an edit without effect is an error.
             backend: What "run the block" means, see `tracer_core`.
             kwargs: Keyword arguments of the model.
         """
         self.dispatch()
-        return super().trace(*inputs, fn=fn, strict=strict, backend=backend, **kwargs)
+        return self._set(eager, super().trace(*inputs, fn=fn, strict=strict, backend=backend, **kwargs))
 
-    def generate(self, *inputs: Any, strict: bool = False, backend: Backend | None = None, **kwargs: Any) -> Trace:
+    def scan(self, *inputs: Any, eager: Eager = False, backend: Backend | None = None, **kwargs: Any) -> Trace:
+        """Run the block with a model that computes shapes only; `eager` as for `trace`."""
+        return self._set(eager, super().scan(*inputs, backend=backend, **kwargs))
+
+    def generate(
+        self, *inputs: Any, eager: Eager = False, strict: bool = False, backend: Backend | None = None, **kwargs: Any
+    ) -> Trace:
         """Let the model write on, one forward a token; `tracer.result` are the ids.
 
         Args:
             inputs: As for `trace`.
+            eager: As for `trace`.
             strict: Whether an edit without effect is an error.
             backend: What "run the block" means, see `tracer_core`.
             kwargs: Keyword arguments of transformers' `generate`.
         """
         self.dispatch()
         run = partial(generate, self._module, self._padding())
-        return Trace(self, run, inputs, kwargs, is_single=False, strict=strict, backend=backend)
+        return self._set(eager, Trace(self, run, inputs, kwargs, is_single=False, strict=strict, backend=backend))
+
+    def _set(self, eager: Eager, trace: Trace) -> Trace:
+        """Have the model set to `eager` while the trace runs."""
+        trace.setting = kernels.setting(self, eager)
+        return trace
 
     def _prepare(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """One invoke's input as keyword arguments of the forward, on the model's device."""
+        if "eager" in kwargs:
+            raise ValueError("eager= belongs to the trace, not to an invoke: all invokes are one run of the model")
         return self._call(self._reader().read(inputs, kwargs))
 
     def _batch(self, calls: Sequence[Call]) -> Call:
@@ -259,13 +277,6 @@ def family_of(config: PreTrainedConfig, asked: Family | str | None) -> Family | 
     return found
 
 
-def inner_model(module: nn.Module) -> PreTrainedModel:
-    """The transformers model: the module itself, or the first one inside what wraps it."""
-    if isinstance(module, PreTrainedModel):
-        return module
-    return next(each for each in module.modules() if isinstance(each, PreTrainedModel))
-
-
 def _at_root(rename: Rename, module: nn.Module) -> dict[Any, Any]:
     """A family's names, also bound on what wraps the model, so that `model.layers` is there with adapters too."""
     inner = inner_model(module)
@@ -276,21 +287,3 @@ def _at_root(rename: Rename, module: nn.Module) -> dict[Any, Any]:
         f"{prefix}.{key}": alias for key, alias in rename.items() if isinstance(key, str) and isinstance(alias, str)
     }
     return {**rename, **{path: alias for path, alias in paths.items() if "." not in alias}}
-
-
-def longest_input(module: nn.Module) -> int | None:
-    """How many tokens a row may have where each position has an embedding of its own; None where none has.
-
-    Source: GPT-2, GPT-Neo and GPT-BigCode call that embedding `wpe`, OPT calls it `embed_positions`, transformers 5.24.
-    """
-    tables = (name.rpartition(".")[2] for name, each in module.named_modules() if isinstance(each, nn.Embedding))
-    if {"wpe", "embed_positions"}.isdisjoint(tables):
-        return None
-    return int(inner_model(module).config.get_text_config().max_position_embeddings)
-
-
-@lru_cache(maxsize=64)
-def takes_positions(forward: Callable[..., Any]) -> bool:
-    """Whether a forward takes `position_ids` that number the tokens of a row; those of images and text differ."""
-    names = inspect.signature(forward).parameters
-    return "position_ids" in names and "pixel_values" not in names

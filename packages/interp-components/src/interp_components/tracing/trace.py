@@ -8,7 +8,8 @@ the model keeps are workers in front of both.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,9 @@ class Trace(HasSteps, Tracer):
         is_single: the function is one forward of the module.
         strict: an edit without effect is an error.
         backend: what "run the block" means.
+
+    Attributes:
+        setting: what the model is set to for the run, None for what it is.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class Trace(HasSteps, Tracer):
         self._run: Run | None = None
         self._requests: list[Request] = []
         self._steps = 0
+        self.setting: AbstractContextManager[None] | None = None
 
     # How it runs
 
@@ -129,8 +134,8 @@ class Trace(HasSteps, Tracer):
         for recorder in self._recorders:
             recorder.install(run, None)
         try:
-            if backward.is_named(blocks):
-                with backward.understood():
+            if self.setting is not None or backward.is_named(blocks):
+                with self._around(run, blocks):
                     run.execute(function, *call.args, **call.kwargs)
             else:
                 run.execute(function, *call.args, **call.kwargs)
@@ -138,6 +143,17 @@ class Trace(HasSteps, Tracer):
             self._steps = run.forwards
         if run.has_edits:
             self._check_effects(Receipt(run.requests).without_effect)
+
+    @contextmanager
+    def _around(self, run: Run, blocks: list[Block]) -> Iterator[None]:
+        """Have in place what this run needs and others do not; under the lock of the model, where it is set to something."""
+        with ExitStack() as stack:
+            if self.setting is not None:
+                stack.enter_context(run.root.lock())
+                stack.enter_context(self.setting)
+            if backward.is_named(blocks):
+                stack.enter_context(backward.understood())
+            yield
 
     def _check_effects(self, lost: list[Request]) -> None:
         if not lost:
@@ -156,7 +172,7 @@ class Trace(HasSteps, Tracer):
         del self.block
         if self._run is not None:
             self._requests, self._run = self._run.requests, None
-        self._model = None
+        self._model = self.setting = None
         self._function = _gone
         self._call, self._invokes, self._recorders = NO_CALL, [], []
 
