@@ -1,6 +1,7 @@
 """A captured block on its own."""
 
 import sys
+from types import CellType
 
 from tracer_core import Tracer, save
 
@@ -21,7 +22,7 @@ def test_a_block_inside_a_block_can_hold_what_its_names_were():
                 seen.append(number)
             kept.append(later)
         for later in kept:
-            later.block.hold(later.values)
+            later.block.hold({name: CellType(value) for name, value in later.values.items()})
             later.block.run()
 
     assert seen == [0, 1]
@@ -54,3 +55,17 @@ def test_a_block_can_run_before_its_with_statement_ends():
         seen.append(number)
 
     assert seen == [1, 2]
+
+
+def test_a_name_that_a_block_holds_is_bound_for_the_block_alone():
+    """With the value it is given, or without any; the code around keeps its own."""
+    with Tracer():
+        known, found = 1, save([])
+        with Later() as later:
+            found.append(known)
+            known = new = 2
+        later.block.hold({"known": CellType(7), "new": CellType()})
+        later.block.run()
+        found.append((known, later.block.bound()))
+
+    assert found == [7, (1, {"known": 2, "new": 2})]

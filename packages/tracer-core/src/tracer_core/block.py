@@ -164,9 +164,9 @@ class Block:
         names = self._shared.keys() & self.cells.keys() - set(self.site.body.writes)
         return {name: self.cells[name].cell_contents for name in names if self.cells[name] != _UNBOUND}
 
-    def hold(self, values: Mapping[str, Any]) -> None:
-        """Read these values from now on, whatever becomes of their names in the block around it."""
-        self.cells = {name: CellType(values[name]) if name in values else cell for name, cell in self.cells.items()}
+    def hold(self, cells: Mapping[str, CellType]) -> None:
+        """Have these names in cells of its own from now on, whatever becomes of them in the block around it."""
+        self.cells = {name: cells.get(name, cell) for name, cell in self.cells.items()}
         self._function = None
 
     def apart(self, values: Mapping[str, Any]) -> Apart:

@@ -26,7 +26,7 @@ from interp_components.errors import (
     add_note,
 )
 from interp_components.interleaving import RESULT, Batch, Receipt, Request, Rows, Run, Worker, current
-from interp_components.tracing import backward
+from interp_components.tracing import backward, names
 from interp_components.tracing.barriers import Barrier
 from interp_components.tracing.caches import Cache, Recorder, conversion
 from interp_components.tracing.calls import NO_CALL, Call
@@ -120,9 +120,12 @@ class Trace(HasSteps, Tracer):
         options = [self._call.kwargs, *(invoke.call.kwargs for invoke in invokes if not invoke.call.has_input)]
         more = {name: value for each in options for name, value in each.items()}
         blocks = [invoke.block for invoke in invokes]
-        if len(blocks) > 1:
-            _hold_outer_values(invokes)
-        self._interleave(Call(call.args, {**call.kwargs, **more}), blocks, *_workers(invokes, calls))
+        give_back = names.part(invokes) if len(blocks) > 1 else None
+        try:
+            self._interleave(Call(call.args, {**call.kwargs, **more}), blocks, *_workers(invokes, calls))
+        finally:
+            if give_back is not None:
+                give_back()
 
     def _interleave(self, call: Call, blocks: list[Block], workers: list[Worker], batch: Batch | None) -> None:
         model, function = self._model, self._function
@@ -254,27 +257,14 @@ class Invoke(Tracer):
         super().__init__()
         self._trace: Trace | None = trace
         self.call = call
-        self.outer_values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
 
     def execute(self, code: CodeType | None = None) -> None:
         """Hand the block to the trace, which runs it when all are there."""
         trace, self._trace = self._trace, None
         assert trace is not None
-        self.outer_values = self.block.outer_values()
+        self.values = {**self.block.outer_values(), **self.block.bound()}
         trace._invokes.append(self)
-
-
-def _hold_outer_values(invokes: Sequence[Invoke]) -> None:
-    """Let each block see what the code around it had bound where it stands: `for prompt in prompts:` has gone on since.
-
-    A name that one of the invokes binds is one for all of them.
-    """
-    written = {id(invoke.block.cells[name]) for invoke in invokes for name in invoke.block.writes}
-    for invoke in invokes:
-        cells = invoke.block.cells
-        invoke.block.hold(
-            {name: value for name, value in invoke.outer_values.items() if id(cells[name]) not in written}
-        )
 
 
 def _workers(invokes: Sequence[Invoke], calls: Sequence[Call]) -> tuple[list[Worker], Batch | None]:
