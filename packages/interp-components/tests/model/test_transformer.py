@@ -38,6 +38,15 @@ def lazy(gpt2_folder: Path) -> StandardizedTransformer:
     return StandardizedTransformer(gpt2_folder)
 
 
+def test_a_call_is_the_plain_forward(lazy: StandardizedTransformer) -> None:
+    """It takes what a trace takes, loads the weights first, and leaves edits out."""
+    with lazy.edit(inplace=True):
+        lazy.layers[0].layer_output[:] = 0
+    logits = lazy([1, 2, 3]).logits
+
+    assert torch.equal(logits, lazy._module(input_ids=torch.tensor([[1, 2, 3]])).logits)
+
+
 def plain(model: StandardizedTransformer, text: str) -> Tensor:
     """The logits of one text, by transformers alone."""
     with torch.no_grad():

@@ -162,3 +162,11 @@ def test_the_same_ids_come_out_of_a_traced_generation(gpt2, ids):
         result = tracer.result.save()
 
     assert torch.equal(expected, result)
+
+
+def test_steps_are_no_context(gpt2, ids):
+    """`with tracer.iter[...]:` says what to write."""
+    with pytest.raises(TypeError, match=r"write `for step in tracer\.iter\[\.\.\.\]:`"):
+        with gpt2.trace(ids) as tracer:
+            with tracer.iter[:]:
+                _ = 1

@@ -134,6 +134,11 @@ class StandardizedTransformer(Root, Traceable):
 
     # Running
 
+    def __call__(self, *inputs: Any, hook: bool = False, **kwargs: Any) -> Any:
+        """Run the model on what `trace` takes, without edits; `hook=True` lets blocks watch, as on any envoy."""
+        self.dispatch()
+        return super().__call__(hook=hook, **self._prepare(inputs, kwargs).kwargs)
+
     def trace(
         self,
         *inputs: Any,

@@ -9,11 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
-from typing import TypeAlias
+from typing import NoReturn
 
 from interp_components.interleaving import Location, Worker, current
 
-Loop: TypeAlias = Iterator[int]
+
+class Loop:
+    """A loop over steps, waiting for each.
+
+    Args:
+        steps: their numbers, in order.
+    """
+
+    def __init__(self, steps: Iterable[int]) -> None:
+        self._steps = steps
+
+    def __iter__(self) -> Iterator[int]:
+        """The steps that there are."""
+        return _loop(self._steps)
+
+    def __enter__(self) -> NoReturn:
+        """Refuse: a block under `with` runs once."""
+        raise TypeError(
+            "tracer.iter gives the steps of a loop: write `for step in tracer.iter[...]:` in place of `with`"
+        )
+
+    def __exit__(self, *error: object) -> None:
+        """Never called."""
 
 
 class Steps:
@@ -25,9 +47,9 @@ class Steps:
         Raises:
             ValueError: a step is negative: how many there will be is known at the end only.
         """
-        return _loop(_numbers(steps))
+        return Loop(_numbers(steps))
 
-    def __iter__(self) -> Loop:
+    def __iter__(self) -> Iterator[int]:
         """Every step there is."""
         return _loop(count())
 
@@ -67,7 +89,7 @@ def _check(*steps: int) -> None:
             )
 
 
-def _loop(steps: Iterable[int]) -> Loop:
+def _loop(steps: Iterable[int]) -> Iterator[int]:
     worker = current("tracer.iter")
     before, first_before = worker.step, worker.first_asked
     is_first = True
