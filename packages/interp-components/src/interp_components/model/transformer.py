@@ -12,25 +12,25 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast, overload
 
 import torch
 from torch import nn
-from transformers import PreTrainedConfig, PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase
 
-from interp_components import families
 from interp_components.envoys import ClassMap, Envoy
-from interp_components.model import batches, failures, kernels
+from interp_components.model import batches, kernels
 from interp_components.model.generation import generate
 from interp_components.model.guessed import guess
 from interp_components.model.inner import inner_model, longest_input, takes_positions
 from interp_components.model.inputs import Prepared, Reader, with_positions
 from interp_components.model.kernels import Eager
+from interp_components.model.naming import at_root, family_of
 from interp_components.model.origins import Ready, origin_of
 from interp_components.model.rows import Padding
 from interp_components.model.tokenizers import padding_of, ready_to_pad, without_prefix
 from interp_components.standard import Root
-from interp_components.standard.family import Family, Rename
+from interp_components.standard.family import Family
 from interp_components.tracing import Trace, Traceable
 from interp_components.tracing.calls import Call
 from tracer_core import Backend
@@ -88,7 +88,7 @@ class StandardizedTransformer(Root, Traceable):
         self._longest = longest_input(module)
         super().__init__(
             module,
-            rename={**_at_root(self.family.RENAME, module), **(rename or {})},
+            rename={**at_root(self.family.RENAME, module), **(rename or {})},
             envoys=envoys,
         )
 
@@ -139,20 +139,35 @@ class StandardizedTransformer(Root, Traceable):
         self.dispatch()
         return super().__call__(hook=hook, **self._prepare(inputs, kwargs).kwargs)
 
+    @overload
+    def trace(self, *inputs: Any, trace: Literal[False], **kwargs: Any) -> Any: ...
+    @overload
     def trace(
         self,
         *inputs: Any,
+        trace: Literal[True] = True,
         fn: str | Callable[..., Any] | None = None,
         eager: Eager = False,
         strict: bool = False,
         backend: Backend | None = None,
         **kwargs: Any,
-    ) -> Trace:
+    ) -> Trace: ...
+    def trace(
+        self,
+        *inputs: Any,
+        trace: bool = True,
+        fn: str | Callable[..., Any] | None = None,
+        eager: Eager = False,
+        strict: bool = False,
+        backend: Backend | None = None,
+        **kwargs: Any,
+    ) -> Any:
         """Run the model once on an input, with the block of the `with` statement.
 
         Args:
             inputs: A text, a list of texts, token ids, what a tokenizer returned, or a chat; nothing when the block has
                 `tracer.invoke(...)` blocks.
+            trace: False for no block: the model runs now, with the edits that it keeps, and what it returns is returned.
             fn: Another function to run than the forward: the name of a method, or a callable.
             eager: Whether attention is written out in Python for this run, so that its scores and patterns can be read:
                 in all layers, or in a list of them while the others keep their kernel.
@@ -161,19 +176,39 @@ class StandardizedTransformer(Root, Traceable):
             kwargs: Keyword arguments of the model.
         """
         self.dispatch()
-        return self._set(eager, super().trace(*inputs, fn=fn, strict=strict, backend=backend, **kwargs))
+        made = self._set(eager, super().trace(*inputs, fn=fn, strict=strict, backend=backend, **kwargs))
+        return made if trace else made.without_block()
 
     def scan(self, *inputs: Any, eager: Eager = False, backend: Backend | None = None, **kwargs: Any) -> Trace:
         """Run the block with a model that computes shapes only; `eager` as for `trace`."""
         return self._set(eager, super().scan(*inputs, backend=backend, **kwargs))
 
+    @overload
+    def generate(self, *inputs: Any, trace: Literal[False], **kwargs: Any) -> Any: ...
+    @overload
     def generate(
-        self, *inputs: Any, eager: Eager = False, strict: bool = False, backend: Backend | None = None, **kwargs: Any
-    ) -> Trace:
+        self,
+        *inputs: Any,
+        trace: Literal[True] = True,
+        eager: Eager = False,
+        strict: bool = False,
+        backend: Backend | None = None,
+        **kwargs: Any,
+    ) -> Trace: ...
+    def generate(
+        self,
+        *inputs: Any,
+        trace: bool = True,
+        eager: Eager = False,
+        strict: bool = False,
+        backend: Backend | None = None,
+        **kwargs: Any,
+    ) -> Any:
         """Let the model write on, one forward a token; `tracer.result` are the ids.
 
         Args:
             inputs: As for `trace`.
+            trace: As for `trace`; without a block the ids are returned.
             eager: As for `trace`.
             strict: Whether an edit without effect is an error.
             backend: What "run the block" means, see `tracer_core`.
@@ -181,7 +216,8 @@ class StandardizedTransformer(Root, Traceable):
         """
         self.dispatch()
         run = partial(generate, self._module, self._padding())
-        return self._set(eager, Trace(self, run, inputs, kwargs, is_single=False, strict=strict, backend=backend))
+        made = self._set(eager, Trace(self, run, inputs, kwargs, is_single=False, strict=strict, backend=backend))
+        return made if trace else made.without_block()
 
     def _set(self, eager: Eager, trace: Trace) -> Trace:
         """Have the model set to `eager` while the trace runs."""
@@ -265,30 +301,3 @@ def _again(
     kind: type[StandardizedTransformer], source: str | Path | nn.Module, dispatched: bool, recipe: dict[str, Any]
 ) -> StandardizedTransformer:
     return kind(source, dispatch=dispatched, **recipe)
-
-
-def family_of(config: PreTrainedConfig, asked: Family | str | None) -> Family | None:
-    """The family that was asked for, or that the text part of the config names; None when none describes it.
-
-    Raises:
-        UnsupportedFamily: None is known under the name that was asked for.
-    """
-    if asked is not None and not isinstance(asked, str):
-        return asked
-    name = asked or config.get_text_config().model_type
-    found = families.lookup(name)
-    if found is None and asked is not None:
-        raise failures.unsupported_family(name, families.known())
-    return found
-
-
-def _at_root(rename: Rename, module: nn.Module) -> dict[Any, Any]:
-    """A family's names, also bound on what wraps the model, so that `model.layers` is there with adapters too."""
-    inner = inner_model(module)
-    prefix = next(name for name, each in module.named_modules() if each is inner)
-    if not prefix:
-        return dict(rename)
-    paths = {
-        f"{prefix}.{key}": alias for key, alias in rename.items() if isinstance(key, str) and isinstance(alias, str)
-    }
-    return {**rename, **{path: alias for path, alias in paths.items() if "." not in alias}}

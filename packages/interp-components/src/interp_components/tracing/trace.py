@@ -94,6 +94,15 @@ class Trace(HasSteps, Tracer):
             self.write_back()
             self._forget()
 
+    def without_block(self) -> Any:
+        """Run the model with the edits that it keeps and nothing else; returns what the traced call returns."""
+        if not self._call.has_input:
+            raise self._no_input()
+        try:
+            return self._interleave(self._call, [], [], None)
+        finally:
+            self._forget()
+
     def _collect_invokes(self) -> None:
         """Run the block, without a model, for the invokes in it."""
         try:
@@ -112,10 +121,7 @@ class Trace(HasSteps, Tracer):
         assert model is not None
         calls = [invoke.call for invoke in invokes if invoke.call.has_input]
         if not calls:
-            raise BatchError(
-                f"{model.path}.trace() has no input to run on: give one to `trace(...)`, or write "
-                f"`with tracer.invoke(...):` blocks in it."
-            )
+            raise self._no_input()
         call = calls[0] if len(calls) == 1 else model._batch(calls)
         options = [self._call.kwargs, *(invoke.call.kwargs for invoke in invokes if not invoke.call.has_input)]
         more = {name: value for each in options for name, value in each.items()}
@@ -127,7 +133,14 @@ class Trace(HasSteps, Tracer):
             if give_back is not None:
                 give_back()
 
-    def _interleave(self, call: Call, blocks: list[Block], workers: list[Worker], batch: Batch | None) -> None:
+    def _no_input(self) -> BatchError:
+        assert self._model is not None
+        return BatchError(
+            f"{self._model.path}.trace() has no input to run on: give one to `trace(...)`, or write "
+            f"`with tracer.invoke(...):` blocks in it."
+        )
+
+    def _interleave(self, call: Call, blocks: list[Block], workers: list[Worker], batch: Batch | None) -> Any:
         model, function = self._model, self._function
         assert model is not None
         if model._edits:
@@ -139,13 +152,14 @@ class Trace(HasSteps, Tracer):
         try:
             if self.setting is not None or backward.is_named(blocks):
                 with self._around(run, blocks):
-                    run.execute(function, *call.args, **call.kwargs)
+                    result = run.execute(function, *call.args, **call.kwargs)
             else:
-                run.execute(function, *call.args, **call.kwargs)
+                result = run.execute(function, *call.args, **call.kwargs)
         finally:
             self._steps = run.forwards
         if run.has_edits:
             self._check_effects(Receipt(run.requests).without_effect)
+        return result
 
     @contextmanager
     def _around(self, run: Run, blocks: list[Block]) -> Iterator[None]:
@@ -172,7 +186,7 @@ class Trace(HasSteps, Tracer):
 
     def _forget(self) -> None:
         """Let go of the model, the inputs and the block's values: the tracer may be kept for its receipt."""
-        del self.block
+        vars(self).pop("block", None)
         if self._run is not None:
             self._requests, self._run = self._run.requests, None
         self._model = self.setting = None

@@ -7,7 +7,7 @@ What the inputs of a trace may be is the model's own matter: `_prepare` turns wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from interp_components.envoys import Envoy
 from interp_components.tracing.calls import Call, as_call, join
@@ -27,25 +27,40 @@ class Traceable(Envoy):
     def _default_class(cls) -> type[Envoy]:
         return Traceable
 
+    @overload
+    def trace(self, *inputs: Any, trace: Literal[False], **kwargs: Any) -> Any: ...
+    @overload
     def trace(
         self,
         *inputs: Any,
+        trace: Literal[True] = True,
         fn: str | Callable[..., Any] | None = None,
         strict: bool = False,
         backend: Backend | None = None,
         **kwargs: Any,
-    ) -> Trace:
+    ) -> Trace: ...
+    def trace(
+        self,
+        *inputs: Any,
+        trace: bool = True,
+        fn: str | Callable[..., Any] | None = None,
+        strict: bool = False,
+        backend: Backend | None = None,
+        **kwargs: Any,
+    ) -> Any:
         """Run the model on `inputs` with the block of the `with` statement.
 
         Args:
             inputs: what the model is called with; none when the block has `tracer.invoke(...)` blocks.
+            trace: False for no block: the model runs now, with the edits that it keeps, and what it returns is returned.
             fn: another function to run than the module: the name of a method, or a callable.
             strict: raise when an edit has no effect.
             backend: what "run the block" means, see `tracer_core`.
             kwargs: keyword arguments of the model.
         """
         function = self._module if fn is None else getattr(self._module, fn) if isinstance(fn, str) else fn
-        return Trace(self, function, inputs, kwargs, is_single=fn is None, strict=strict, backend=backend)
+        made = Trace(self, function, inputs, kwargs, is_single=fn is None, strict=strict, backend=backend)
+        return made if trace else made.without_block()
 
     def scan(self, *inputs: Any, backend: Backend | None = None, **kwargs: Any) -> Trace:
         """Run the block with a model that computes shapes only, also one whose weights are not loaded."""
