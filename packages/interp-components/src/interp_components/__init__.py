@@ -15,6 +15,7 @@ from interp_components._version import __version__
 from interp_components.saving import save
 
 if TYPE_CHECKING:
+    from interp_components import analysis
     from interp_components.errors import (
         AliasError,
         BarrierError,
@@ -130,6 +131,8 @@ _ROOMS = {
     ),
     "tracing": "Envoy",
 }
+# Rooms that are imported as a whole, `interp_components.analysis.patch`, when they are first asked for.
+_WHOLE = ("analysis",)
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 __all__ = [
@@ -210,6 +213,7 @@ __all__ = [
     "UnsupportedFamily",
     "Values",
     "__version__",
+    "analysis",
     "interface_reason",
     "needs_eager",
     "needs_interface",
@@ -220,6 +224,8 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import a public name from its room when it is first asked for."""
+    if name in _WHOLE:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
