@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from interp_components.interleaving import Receipt, current
 from interp_components.properties import CopyEProperty, EProperty
 
 from .toy import ToyNode, run, tree
@@ -80,6 +82,31 @@ def test_an_edit_is_carried_back_before_the_next_request(root: ToyNode) -> None:
     edit(root, block)
 
     assert torch.all(seen[0] == 10.0)
+
+
+@pytest.mark.parametrize(
+    ("block", "kinds"),
+    [
+        pytest.param(lambda first: first.upside_down, ["read"], id="left alone"),
+        pytest.param(lambda first: first.upside_down.fill_(-5.0), ["edit"], id="edited"),
+        pytest.param(lambda first: first.given.fill_(2.0), ["edit"], id="edited element"),
+    ],
+)
+def test_the_receipt_tells_of_edits_and_not_of_carrying_back(
+    root: ToyNode, block: Callable[[Any], object], kinds: list[str]
+) -> None:
+    """One entry for a copy, on the line where it was read."""
+    runs: list[Any] = []
+
+    def noted(first: Any) -> None:
+        block(first)
+        runs.append(current("the receipt").run)
+
+    edit(root, noted)
+
+    entries = Receipt(runs[0].requests)
+    assert [entry.kind.value for entry in entries] == kinds
+    assert {(Path(entry.filename).name, entry.seen) for entry in entries} == {("test_writeback.py", True)}
 
 
 def test_a_second_read_is_answered_with_the_held_view(root: ToyNode) -> None:

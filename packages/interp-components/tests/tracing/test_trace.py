@@ -336,6 +336,57 @@ def test_a_receipt_lists_what_was_asked_for(chain, x):
     ]
 
 
+def _whole(model):
+    model.first.output[:] = 0
+
+
+def _element(model):
+    args, _ = model.second.inputs
+    args[0].mul_(2)
+
+
+def _at_the_end(model):
+    model.second.output.zero_()
+
+
+@pytest.mark.parametrize("edit", [_whole, _element, _at_the_end])
+def test_a_change_in_place_is_an_edit_in_the_receipt(chain, x, edit):
+    """What was read and changed while the model waited is no mere read."""
+    with chain.trace(x) as tracer:
+        edit(chain)
+
+    assert [(entry.kind.value, entry.seen) for entry in tracer.receipt] == [("edit", True)]
+
+
+def test_a_change_elsewhere_makes_no_edit(chain, x):
+    """What the block changes of its own, or the model itself changes, is no edit of what was read."""
+    with chain.trace(x) as tracer:
+        own = chain.first.output.clone()
+        own.zero_()
+        chain.second.output
+
+    assert [entry.kind.value for entry in tracer.receipt] == ["read", "read"]
+
+
+def test_a_change_in_place_is_told_of_the_invoke_that_made_it(chain, x):
+    """Blocks that look at the same batch are told apart."""
+    with chain.trace() as tracer:
+        with tracer.invoke(x):
+            chain.first.output
+        with tracer.invoke(x):
+            chain.first.output.zero_()
+
+    assert [(entry.kind.value, entry.worker) for entry in tracer.receipt] == [("read", 0), ("edit", 1)]
+
+
+def test_a_receipt_in_inference_mode_tells_reads(chain, x):
+    """Tensors of inference mode do not count their changes."""
+    with torch.inference_mode(), chain.trace(x) as tracer:
+        chain.first.output[:] = 0
+
+    assert [entry.kind.value for entry in tracer.receipt] == ["read"]
+
+
 def test_an_overwritten_edit_is_an_error_in_a_strict_trace(chain, x):
     """The model goes on with the last of two assignments only."""
     with pytest.raises(NoEffectError, match=r"write of model.first.output"), chain.trace(x, strict=True):

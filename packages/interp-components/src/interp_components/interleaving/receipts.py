@@ -8,18 +8,21 @@ from typing import overload
 
 from interp_components.interleaving.requests import Kind, Request
 
-_LISTED = (Kind.READ, Kind.WRITE, Kind.SKIP)
+_LISTED = (Kind.READ, Kind.EDIT, Kind.WRITE, Kind.SKIP)
 
 
 class Receipt(Sequence[Request]):
-    """The reads, writes and skips of a run, in the order in which they were asked for; prints as a table."""
+    """The reads, edits, writes and skips of a run, in the order in which they were asked for; prints as a table.
+
+    A change in place is told by torch's count of changes, which `tensor.data` and inference tensors do without.
+    """
 
     def __init__(self, requests: Iterable[Request]) -> None:
         self._entries = [request for request in requests if request.kind in _LISTED]
 
     @property
     def without_effect(self) -> list[Request]:
-        """The writes and skips that the model never went on with."""
+        """The edits, writes and skips that the model never went on with."""
         return [entry for entry in self._entries if entry.kind is not Kind.READ and not entry.seen]
 
     @overload

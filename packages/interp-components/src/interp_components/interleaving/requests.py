@@ -13,6 +13,8 @@ class Kind(str, Enum):
     """What a request wants done at its place."""
 
     READ = "read"
+    EDIT = "edit"
+    """What was read and then changed in place."""
     WRITE = "write"
     SKIP = "skip"
     WAIT = "wait"
@@ -23,14 +25,14 @@ class Request:
     """One request of one block. Holds no value: it outlives the run in the receipt.
 
     Attributes:
-        kind: what is wanted.
+        kind: what is wanted; a read becomes an edit when the block changes what it was served.
         location: path of the place.
         occurrence: which passing, from 0; None while it is the next one, whichever that is.
         worker: index of the block.
         rows: first row and number of rows of the block, None for the whole batch.
         is_served: whether the model came to the place.
         filename, line: where the user wrote it.
-        seen: whether the model went on with it (write, skip), or the block was served (read).
+        seen: whether the model went on with it (edit, write, skip), or the block was served (read).
     """
 
     __slots__ = ("filename", "is_served", "kind", "line", "location", "occurrence", "rows", "seen", "worker")

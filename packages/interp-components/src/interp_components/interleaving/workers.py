@@ -7,10 +7,12 @@ stack stays whole, and what it asks twice of one passing is answered without any
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
+
+from torch import Tensor
 
 from interp_components.errors import BarrierError, InterpError, OutOfOrderError, OutsideTraceError, out_of_order
 from interp_components.interleaving.order import ahead
@@ -47,7 +49,7 @@ class Worker:
     """
 
     __slots__ = (
-        "_block", "_held", "_traceback", "error", "first_asked", "grad_mode", "index", "is_done", "notes", "refused",
+        "_block", "_held", "_shown", "_traceback", "error", "first_asked", "grad_mode", "index", "is_done", "notes", "refused",
         "request", "rows", "run", "seat", "served", "step",
     )  # fmt: skip
 
@@ -68,6 +70,8 @@ class Worker:
         self.is_done = False
         self._traceback: TracebackType | None = None
         self._held: list[Pending] = []
+        # The read that was served last in this turn, its value, and how often its tensors had been changed by then.
+        self._shown: tuple[Request, Any, Any] | None = None
         self.seat: Any = None  # a Seat once it is prepared; greenlet ships no types
 
     # What a block asks for
@@ -106,8 +110,7 @@ class Worker:
 
     def wait(self, *arrivals: tuple[Location, int]) -> bool:
         """Park until one of the passings comes; False when the model is done before."""
-        if self._held:
-            self.flush()
+        self.flush()
         places = [(self.run.attach(location), n) for location, n in arrivals]
         return self.run.wait(self, places)
 
@@ -133,7 +136,7 @@ class Worker:
         if self.first_asked is None:
             self.first_asked = location
         place = run.places[location] if location in run.places else Place(run, location)
-        if self._held:
+        if self._shown is not None or self._held:
             self.flush()
         request = Request(kind, location.path, step, self.index, None if rows is None else (rows.start, rows.size))
         run.requests.append(request)
@@ -152,7 +155,9 @@ class Worker:
         self.served = request
         if kind is Kind.READ:
             request.seen = True
-            return place.value if rows is None else rows.narrow(place.value)
+            value = place.value if rows is None else rows.narrow(place.value)
+            self._shown = request, value, changes(value)
+            return value
         if kind is Kind.WRITE:
             place.write(self, value, request)
         else:
@@ -177,7 +182,12 @@ class Worker:
         return self.refusal(self.request, found or "")
 
     def flush(self) -> None:
-        """Carry the held edits back into what was served."""
+        """End the turn at a place: tell whether what was served was changed there, and carry held edits back into it."""
+        if self._shown is not None:
+            request, value, before = self._shown
+            self._shown = None
+            if changes(value) != before:
+                request.kind = Kind.EDIT
         held, self._held = self._held, []
         for pending in held:
             pending.flush()
@@ -204,13 +214,12 @@ class Worker:
         """The whole life of the block; what it raises is kept for the run."""
         try:
             self._block()
-            if self._held:
-                self.flush()
+            self.flush()
         except GreenletExit:
             self._held = []
         except BaseException as error:
             self.error, self._traceback = error, error.__traceback__
-        self.is_done, self.notes = True, {}
+        self.is_done, self.notes, self._shown = True, {}, None
 
     def take_error(self) -> BaseException:
         """What the block raised, with the frames of the block alone."""
@@ -218,6 +227,31 @@ class Worker:
         assert error is not None
         self.error = self._traceback = None
         return error.with_traceback(traceback)
+
+
+def changes(value: Any) -> int:
+    """How often the tensors in a value have been changed in place, to be compared with what it was before.
+
+    Source: `Tensor._version`, torch 2.13. Views share it with their base; a tensor of inference mode has none and raises.
+    """
+    try:
+        if type(value) is Tensor:
+            return value._version
+        if type(value) is not tuple:
+            if isinstance(value, Tensor):
+                return value._version
+            if not isinstance(value, (list, tuple, Mapping)):
+                return 0
+            value = tuple(value.values()) if isinstance(value, Mapping) else value
+        total = 0
+        for one in value:
+            if type(one) is Tensor:
+                total += one._version
+            elif one is not None:
+                total += changes(one)
+    except RuntimeError:
+        return 0
+    return total
 
 
 def current(what: str) -> Worker:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from interp_components.interleaving import Location, Worker
+from interp_components.interleaving import Kind, Location, Worker
+from interp_components.interleaving.workers import changes
 
 
 class WriteBack:
@@ -40,6 +41,8 @@ class WriteBack:
         self._location = location
         self._occurrence = occurrence
         self._carry_back = carry_back
+        self._read_at = len(worker.run.requests) - 1
+        self._changes = changes(view)
         self.view = view
 
     @staticmethod
@@ -58,7 +61,15 @@ class WriteBack:
         return descriptor is self._descriptor and location is self._location and occurrence == self._occurrence
 
     def flush(self) -> None:
-        """Carry the edits back into the passing that served the view."""
+        """Carry the edits back into the passing that served the view; the receipt tells of one edit, where it was read."""
         self._worker.notes.pop(WriteBack, None)
+        requests = self._worker.run.requests
+        first = len(requests)
         with self._worker.pinned(self._occurrence):
             self._carry_back()
+        carried = requests[-1]
+        del requests[first:]
+        if changes(self.view) != self._changes:
+            read = requests[self._read_at]
+            carried.kind, carried.filename, carried.line = Kind.EDIT, read.filename, read.line
+            requests[self._read_at] = carried
