@@ -1,6 +1,7 @@
 """A captured block on its own."""
 
 import sys
+import weakref
 from types import CellType
 
 from tracer_core import Tracer, save
@@ -26,6 +27,30 @@ def test_a_block_inside_a_block_can_hold_what_its_names_were():
             later.block.run()
 
     assert seen == [0, 1]
+
+
+class Releasing(Tracer):
+    """Lets go of its block instead of running it."""
+
+    def execute(self, code=None):
+        self.block.release()
+
+
+def test_a_released_block_holds_no_value():
+    """What it reads is gone with its last other name; what it is stays."""
+
+    class Value:
+        pass
+
+    def traced():
+        value = Value()
+        with Releasing() as tracer:
+            seen = value  # noqa: F841  # is never run
+        return tracer, weakref.ref(value)
+
+    tracer, gone = traced()
+
+    assert (gone(), tracer.info.frame, tracer.writes) == (None, None, ("seen",))
 
 
 def test_the_outer_values_are_those_it_only_reads():

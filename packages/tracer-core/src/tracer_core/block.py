@@ -247,11 +247,18 @@ class Block:
             names = {name: value for name, value in names.items() if name not in passed_over}
         scope.push_result(self.frame, names, body.saved_names)
 
+    def release(self) -> None:
+        """Let go of all values: the block can still be looked at, and not be run any more."""
+        self.cells, self._shared, self._function = {}, _NOTHING, None
+        self._first, self._namespace = None, {}
+
     def close(self, tracer: object) -> None:
         """Let go of the caller's frame; and of `tracer`, which holds the block, where the block reads it by its name."""
         self.frame = None
         name = self.site.own_name
-        if name is not None and self.cells[name] == CellType(tracer):  # `as (tracer, other)` ends with another value
+        if name is not None and self.cells.get(name) == CellType(
+            tracer
+        ):  # `as (tracer, other)` ends with another value
             self.cells = {other: cell for other, cell in self.cells.items() if other != name}
             self._function = None
             self._tracer = weakref.ref(tracer)

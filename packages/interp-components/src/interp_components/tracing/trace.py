@@ -186,7 +186,8 @@ class Trace(HasSteps, Tracer):
 
     def _forget(self) -> None:
         """Let go of the model, the inputs and the block's values: the tracer may be kept for its receipt."""
-        vars(self).pop("block", None)
+        if "block" in vars(self):
+            self.block.release()
         if self._run is not None:
             self._requests, self._run = self._run.requests, None
         self._model = self.setting = None
