@@ -45,7 +45,7 @@ def test_a_released_block_holds_no_value():
     def traced():
         value = Value()
         with Releasing() as tracer:
-            seen = value  # noqa: F841  # is never run
+            seen = value  # is never run
         return tracer, weakref.ref(value)
 
     tracer, gone = traced()
