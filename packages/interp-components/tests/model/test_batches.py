@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from transformers import DynamicCache
 
 from interp_components.errors import BatchError
 from interp_components.model.batches import join
@@ -102,6 +103,9 @@ def test_an_option_given_once_holds_for_the_batch() -> None:
         ),
         pytest.param(
             [part([1]), Prepared({"inputs_embeds": torch.ones(1, 1, 4)}, 1)], "each inputs_embeds", id="kinds"
+        ),
+        pytest.param(
+            [part([1], cache=DynamicCache()), part([2])], "cache is a DynamicCache for some and missing", id="cache"
         ),
     ],
 )

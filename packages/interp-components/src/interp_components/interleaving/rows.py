@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from interp_components.errors import RowsError
+from interp_components.interleaving import keyvalues
 
 
 @dataclass(eq=False)
@@ -58,7 +59,10 @@ class Rows:
 
     def narrow(self, value: Any) -> Any:
         """The block's part of `value`: views of its tensors, in containers of the same types."""
-        return map_tensors(value, self._narrow)
+        return map_tensors(value, self._narrow, self._narrow_cache)
+
+    def _narrow_cache(self, value: Any) -> Any:
+        return keyvalues.narrowed(value, self._narrow) if keyvalues.is_cache(value) else value
 
     def _narrow(self, tensor: torch.Tensor) -> torch.Tensor:
         each = self.batch.per_row(tensor)
@@ -90,6 +94,9 @@ class Rows:
                 f"{path} is {describe(whole)} for the whole batch, and {describe(part)} was assigned in one invoke. "
                 f"Assign what was read, with its tensors replaced, so that the other invokes keep their rows."
             )
+        if keyvalues.is_cache(whole) and keyvalues.is_cache(part):
+            keyvalues.write(whole, part, lambda one, other: self._widen(one, other, path))
+            return whole
         return part
 
     def _widen(self, whole: torch.Tensor, part: torch.Tensor, path: str) -> torch.Tensor:
@@ -118,15 +125,15 @@ def join(parts: list[Any]) -> Any:
     return first
 
 
-def map_tensors(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
-    """`value` with every tensor in it changed; containers keep their types, other values are passed on."""
+def map_tensors(value: Any, change: Callable[[torch.Tensor], Any], other: Callable[[Any], Any] | None = None) -> Any:
+    """`value` with every tensor in it changed, and with whatever is neither tensor nor container as `other` makes it."""
     if isinstance(value, torch.Tensor):
         return change(value)
     if isinstance(value, Mapping):
-        return rebuild(value, {key: map_tensors(one, change) for key, one in value.items()})
+        return rebuild(value, {key: map_tensors(one, change, other) for key, one in value.items()})
     if isinstance(value, (tuple, list)):
-        return rebuild(value, [map_tensors(one, change) for one in value])
-    return value
+        return rebuild(value, [map_tensors(one, change, other) for one in value])
+    return value if other is None else other(value)
 
 
 def rebuild(like: Any, parts: Any) -> Any:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from interp_components.errors import BatchError
+from interp_components.interleaving.keyvalues import is_cache
 from interp_components.model.inputs import Arguments, Prepared
 from interp_components.model.rows import Padding, positions, widen
 
@@ -88,6 +89,11 @@ def _value(name: str, row: Arguments, shape: tuple[int, int]) -> Tensor:
 def _same(name: str, rows: Sequence[Arguments]) -> Any:
     """An argument that is no tensor: it holds for the whole batch, so all that give it have to agree."""
     given = [row[name] for row in rows if name in row]
+    if len(given) < len(rows) and is_cache(given[0]):
+        raise BatchError(
+            f"the invokes cannot be one batch: {name} is a {type(given[0]).__name__} for some and missing for others, and "
+            f"it has rows. Run a trace each, or give one of all rows to the trace"
+        )
     if any(value is not given[0] and value != given[0] for value in given[1:]):
         raise BatchError(
             f"the invokes cannot be one batch: {name} is {' and '.join(map(repr, given))}, and a batch has one. "
