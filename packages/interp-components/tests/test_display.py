@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interp_components.display import SupportTable, spans, suggestion
+from interp_components.display import Finding, Report, SupportTable, spans, suggestion
 
 TABLE = SupportTable(
     {
@@ -61,3 +61,37 @@ def test_runs_of_numbers_are_drawn_together(numbers: list[int], expected: str) -
 def test_a_name_gets_the_near_ones(name: str, expected: str) -> None:
     """Nothing is suggested when nothing is near."""
     assert suggestion(name, ["layer", "layers", "norm"]) == expected
+
+
+REPORT = Report(
+    "a model",
+    (
+        Finding("logits", "ok", "float32 [1, 2, 3]"),
+        Finding("pattern", "absent", "needs eager <attention>"),
+        Finding("stream", "failed", "off by 0.5"),
+    ),
+)
+
+
+def test_a_report_prints_what_failed_on_top() -> None:
+    """After a line that counts, one line for each finding."""
+    assert repr(REPORT).splitlines() == [
+        "a model: 1 failed, 1 ok, 1 absent",
+        "FAILED  stream   off by 0.5",
+        "ok      logits   float32 [1, 2, 3]",
+        "absent  pattern  needs eager <attention>",
+    ]
+
+
+def test_a_report_is_ok_when_nothing_failed() -> None:
+    """What is absent is no failure."""
+    assert not REPORT.ok
+    assert Report("a model", REPORT.findings[:2]).ok
+
+
+def test_a_notebook_shows_a_report_as_html() -> None:
+    """What was found is text, not markup."""
+    shown = REPORT._repr_html_()
+
+    assert shown.startswith("<p>a model: 1 failed, 1 ok, 1 absent</p><table>")
+    assert "<td>needs eager &lt;attention&gt;</td>" in shown

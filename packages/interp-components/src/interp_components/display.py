@@ -1,7 +1,7 @@
 """What people see: data in, strings out.
 
-The lines of a repr, the support table as text and as HTML, and the names that were probably meant. Nothing here knows a
-module or a run.
+The lines of a repr, the support table and the report of a check as text and as HTML, and the names that were probably
+meant. Nothing here knows a module or a run.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import html
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
 
 Reason: TypeAlias = str | Mapping[int, str] | None
 
@@ -46,11 +47,68 @@ class SupportTable(dict[str, Reason]):
         return "\n".join(f"{name:<{width}}  {_answer(reason)}" for name, reason in rows)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td><code>{html.escape(name)}</code></td><td>{html.escape(_answer(reason))}</td></tr>"
-            for name, reason in self.items()
-        )
-        return f"<table><tr><th>value</th><th>there</th></tr>{rows}</table>"
+        return _table(("value", "there"), ((name, _answer(reason)) for name, reason in self.items()))
+
+
+Outcome: TypeAlias = Literal["ok", "failed", "absent"]
+_SHOWN: Final[dict[Outcome, str]] = {"failed": "FAILED", "ok": "ok", "absent": "absent"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one look at a model found: a value, or an identity between values."""
+
+    what: str
+    outcome: Outcome
+    says: str
+    """What was seen, where it is otherwise, or why it is not there."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `model.check()` found; prints with what failed on top.
+
+    Attributes:
+        title: What was checked.
+        findings: Everything that was looked at, in the order of the model.
+    """
+
+    title: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed; a value that is not there, and says so, is no failure."""
+        return not self.failures
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        """The findings that failed."""
+        return tuple(finding for finding in self.findings if finding.outcome == "failed")
+
+    def __repr__(self) -> str:
+        """Return the report as text."""
+        rows = [(_SHOWN[finding.outcome], finding.what, finding.says) for finding in self._sorted()]
+        width = max((len(what) for _, what, _ in rows), default=0)
+        return "\n".join([self._summary(), *(f"{shown:<6}  {what:<{width}}  {says}" for shown, what, says in rows)])
+
+    def _repr_html_(self) -> str:
+        rows = ((_SHOWN[finding.outcome], finding.what, finding.says) for finding in self._sorted())
+        return f"<p>{html.escape(self._summary())}</p>{_table(('', 'what', 'found'), rows)}"
+
+    def _summary(self) -> str:
+        counts = [sum(finding.outcome == outcome for finding in self.findings) for outcome in _SHOWN]
+        return f"{self.title}: {counts[0]} failed, {counts[1]} ok, {counts[2]} absent"
+
+    def _sorted(self) -> list[Finding]:
+        return sorted(self.findings, key=lambda finding: list(_SHOWN).index(finding.outcome))
+
+
+def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """An HTML table; the cells are text, whatever is in them."""
+    head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def _answer(reason: Reason) -> str:

@@ -20,6 +20,7 @@ from transformers import PreTrainedTokenizerBase
 
 from interp_components.envoys import ClassMap, Envoy
 from interp_components.model import batches, kernels
+from interp_components.model.check import check
 from interp_components.model.generation import generate
 from interp_components.model.guessed import guess
 from interp_components.model.inner import inner_model, longest_input, takes_positions
@@ -223,6 +224,8 @@ class StandardizedTransformer(Root, Traceable):
         """Have the model set to `eager` while the trace runs."""
         trace.setting = kernels.setting(self, eager)
         return trace
+
+    check = check
 
     def _prepare(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """One invoke's input as keyword arguments of the forward, on the model's device."""

@@ -121,6 +121,11 @@ class EProperty:
         """The names of the axes, in order."""
         return layouts.dims(self.layout)
 
+    @property
+    def is_optional(self) -> bool:
+        """Whether the value may be None while the model runs."""
+        return annotation.is_optional(self._return_hint())
+
     def __str__(self) -> str:
         """Return the line that the value has in an envoy's repr."""
         hint = self._return_hint()
@@ -128,7 +133,7 @@ class EProperty:
             self.name,
             layout=None if hint is None else layouts.layout_name(annotation.without_none(hint)),
             dims=self.dims,
-            is_optional=annotation.is_optional(hint),
+            is_optional=self.is_optional,
             description=self.description,
         )
 

@@ -18,7 +18,7 @@ PARTS: Final = ("self_attn", "linear_attn", "mlp")
 def of_block(block: Standard) -> dict[str, Reason]:
     """Return the reasons of one block and its parts, flat."""
     found: dict[str, Reason] = dict(block.support())
-    for name, part in _parts(block):
+    for name, part in parts(block):
         found.update({f"{name}.{value}": reason for value, reason in part.support().items()})
     return found
 
@@ -45,7 +45,8 @@ def _absent(name: str) -> str:
     return f"no {part} module on this block" if part else f"no {value} value on this block"
 
 
-def _parts(block: Standard) -> Iterator[tuple[str, Standard]]:
+def parts(block: Standard) -> Iterator[tuple[str, Standard]]:
+    """The parts of a block that carry values, by name."""
     for name in PARTS:
         part = getattr(block, name, None)
         if isinstance(part, Standard):
