@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from .contract import FamilyContract
+from .subject import FamilySubject
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that takes `present`, or `under_sdpa`, once per value that its family has."""
     family = metafunc.cls
-    if family is None or not issubclass(family, FamilyContract):
+    if family is None or not issubclass(family, FamilySubject):
         return
     if "present" in metafunc.fixturenames:
         metafunc.parametrize("present", family.present())

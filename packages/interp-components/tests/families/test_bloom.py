@@ -9,7 +9,8 @@ from transformers import BloomConfig
 
 from tests import models
 
-from .contract import MASK_IS_AN_ARGUMENT, FamilyContract
+from .contract import FamilyContract
+from .subject import MASK_IS_AN_ARGUMENT
 from .truth import Native, Recording, attention_truth, block_truth
 
 

@@ -13,7 +13,8 @@ from transformers import FalconConfig
 from interp_components.standard import Root
 from tests import models
 
-from .contract import MASK_IS_AN_ARGUMENT, RECOMPUTED, FamilyContract
+from .contract import FamilyContract
+from .subject import MASK_IS_AN_ARGUMENT, RECOMPUTED
 from .truth import Native, Recording, attention_truth, block_truth
 
 PARALLEL = {"resid_mid": "both read the stream that enters it"}

@@ -15,7 +15,8 @@ from interp_components.interleaving import Batch, Rows, Run, Worker
 from interp_components.standard import Moe, Root
 from tests import models
 
-from .contract import RECOMPUTED, FamilyContract
+from .contract import FamilyContract
+from .subject import RECOMPUTED
 from .truth import Native, Recording
 
 EXPERTS = 5

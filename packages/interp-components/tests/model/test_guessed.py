@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from tests.families import test_bloom, test_gemma2, test_gpt_neox, test_llama, test_phi
-from tests.families.contract import BLOCK_VALUES
+from tests.families.subject import BLOCK_VALUES
 from tests.model import standins
 from torch import Tensor
 from transformers import PreTrainedModel
@@ -64,6 +64,19 @@ def test_what_is_served_is_what_the_family_serves(name: str, wrap: Wrap) -> None
 
     assert served
     assert [value for value in served if not torch.equal(read(model, value), read(known, value))] == []
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_check_of_a_guess_tells_what_was_guessed_wrong(name: str, wrap: Wrap) -> None:
+    """The values that are served fit together, and what is absent says that no family describes the architecture."""
+    report = guessed(wrap, FAMILIES[name].built()).check(models.inputs(padded=False))
+    absent = [finding.says for finding in report.findings if finding.outcome == "absent"]
+
+    # What follows the output head is in no forward of a block, and Gemma 2 caps its logits there.
+    wrong = {"project_on_vocab(last layer_output) == logits"} if name == "gemma2" else set()
+
+    assert {finding.what for finding in report.failures} == wrong
+    assert [says for says in absent if "no family describes this architecture" not in says] == []
 
 
 @pytest.mark.parametrize(
