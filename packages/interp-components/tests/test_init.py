@@ -22,7 +22,9 @@ def test_every_layout_imports_from_the_top() -> None:
 
 def test_the_names_that_wait_are_the_names_that_are_listed() -> None:
     """The list for people and the table of rooms say the same."""
-    assert {*interp_components._HOMES, *interp_components._WHOLE, "__version__", "save"} == set(interp_components.__all__)
+    assert {*interp_components._HOMES, *interp_components._WHOLE, "__version__", "save"} == set(
+        interp_components.__all__
+    )
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

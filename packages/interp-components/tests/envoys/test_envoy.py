@@ -8,7 +8,9 @@ import torch
 from torch import nn
 
 from interp_components.envoys import Envoy
+from interp_components.envoys.listing import values_of
 from interp_components.errors import InterpError
+from interp_components.properties import EProperty
 from interp_components.tracing import Traceable
 
 
@@ -266,3 +268,19 @@ def test_the_warning_about_a_reserved_name_comes_when_the_tree_is_wrapped(depth)
 
     with pytest.warns(UserWarning, match=f"{depth} already serves a value called 'output'"):
         Envoy(module)
+
+
+def test_a_value_with_two_names_is_listed_once():
+    """`@value.transform def _carry_back(...)` binds the descriptor a second time."""
+
+    class Copying(Envoy):
+        @EProperty("output")
+        def copied(self, value):
+            """A copy."""
+            return value.clone()
+
+        @copied.transform
+        def _carry_back(self, view, raw):
+            return view
+
+    assert list(values_of(Copying)) == ["copied"]

@@ -54,6 +54,17 @@ def plain(model: StandardizedTransformer, text: str) -> Tensor:
     return logits
 
 
+def test_a_part_of_the_model_can_be_traced(lazy: StandardizedTransformer) -> None:
+    """A block runs on a residual stream of one's own, with its values under their names; the weights come first."""
+    hidden = torch.randn(1, 3, 16)
+
+    with lazy.layers[0].trace(hidden) as tracer:
+        after = lazy.layers[0].layer_output.save()
+
+    assert torch.equal(after, lazy.layers[0]._module(hidden))
+    assert [entry.location for entry in tracer.receipt] == ["model.transformer.h.0.output"]
+
+
 # Loading
 
 

@@ -57,11 +57,14 @@ def _mounts(envoy: Envoy) -> list[str]:
 
 
 def values_of(envoy_class: type) -> dict[str, EProperty]:
-    """The named values of an envoy class, those of its bases first."""
+    """The named values of an envoy class, those of its bases first.
+
+    A descriptor that is bound a second time, as `@value.transform def _carry_back(...)` does, is listed once.
+    """
     found: dict[str, EProperty] = {}
     for kind in reversed(envoy_class.__mro__):
         for name, value in vars(kind).items():
-            if isinstance(value, EProperty):
+            if isinstance(value, EProperty) and value.name == name:
                 found[name] = value
             else:
                 found.pop(name, None)

@@ -32,14 +32,14 @@ from interp_components.model.rows import Padding
 from interp_components.model.tokenizers import padding_of, ready_to_pad, without_prefix
 from interp_components.standard import Root
 from interp_components.standard.family import Family
-from interp_components.tracing import Trace, Traceable
+from interp_components.tracing import Trace
 from interp_components.tracing.calls import Call
 from tracer_core import Backend
 
 Self = TypeVar("Self", bound="StandardizedTransformer")
 
 
-class StandardizedTransformer(Root, Traceable):
+class StandardizedTransformer(Root):
     """A transformers language model under standard names.
 
     Args:
@@ -104,6 +104,9 @@ class StandardizedTransformer(Root, Traceable):
             if not self.dispatched:
                 self._update(self._origin.load())
                 self.dispatched = True
+
+    def _ready(self) -> None:
+        self.dispatch()
 
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:
         """Load the weights, and move or cast them, as `nn.Module.to` does."""
@@ -176,7 +179,6 @@ class StandardizedTransformer(Root, Traceable):
             backend: What "run the block" means, see `tracer_core`.
             kwargs: Keyword arguments of the model.
         """
-        self.dispatch()
         made = self._set(eager, super().trace(*inputs, fn=fn, strict=strict, backend=backend, **kwargs))
         return made if trace else made.without_block()
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from interp_components.display import SupportTable
-from interp_components.envoys import Envoy
+from interp_components.envoys.listing import values_of
 from interp_components.properties import EProperty
+from interp_components.tracing import Traceable
 
 
-class Standard(Envoy):
+class Standard(Traceable):
     """An envoy with values under standard names.
 
     Attributes:
@@ -30,14 +31,7 @@ class Standard(Envoy):
     @classmethod
     def values(cls) -> dict[str, EProperty]:
         """Return the standard values by name, those of the base classes first."""
-        found: dict[str, EProperty] = {}
-        for owner in reversed([owner for owner in cls.__mro__ if owner not in Envoy.__mro__]):
-            for name, member in vars(owner).items():
-                if isinstance(member, EProperty) and member.name == name:
-                    found[name] = member
-                elif name in found:
-                    del found[name]
-        return found
+        return values_of(cls)
 
     def support(self) -> SupportTable:
         """Return each value's reason for not being there, or None when it is; outside a trace, too."""

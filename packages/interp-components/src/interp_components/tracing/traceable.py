@@ -58,6 +58,7 @@ class Traceable(Envoy):
             backend: what "run the block" means, see `tracer_core`.
             kwargs: keyword arguments of the model.
         """
+        self._ready()
         function = self._module if fn is None else getattr(self._module, fn) if isinstance(fn, str) else fn
         made = Trace(self, function, inputs, kwargs, is_single=fn is None, strict=strict, backend=backend)
         return made if trace else made.without_block()
@@ -81,6 +82,12 @@ class Traceable(Envoy):
     def session(self, backend: Backend | None = None) -> Session:
         """A block of several traces with one save boundary around them."""
         return Session(backend)
+
+    def _ready(self) -> None:
+        """Have in place what a run needs: the root knows."""
+        root = self.root
+        if root is not self and isinstance(root, Traceable):
+            root._ready()
 
     def _prepare(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """What stands in one `trace(...)` or `invoke(...)`, as a call of the model."""
