@@ -4,21 +4,40 @@ One module for each question; everything public imports from here.
 """
 
 from interp_components.analysis.ablation import AblationError, ablate, ablated
+from interp_components.analysis.attribution import Attribution, direct_logit_attribution
+from interp_components.analysis.heads import HeadScores, induction_scores, previous_token_scores
 from interp_components.analysis.inputs import AlignmentError
+from interp_components.analysis.lens import Lens, TranslatorError, logit_lens
 from interp_components.analysis.metrics import LogitDifference, logit_difference
 from interp_components.analysis.patching import patch
+from interp_components.analysis.prompts import Prompt, TargetError, target_probabilities
+from interp_components.analysis.steering import SteeringError, steer, steering_vector
 from interp_components.analysis.sweeps import Sweep
 from interp_components.analysis.tokens import TargetCollision, first_tokens
 
 __all__ = [
     "AblationError",
     "AlignmentError",
+    "Attribution",
+    "HeadScores",
+    "Lens",
     "LogitDifference",
+    "Prompt",
+    "SteeringError",
     "Sweep",
     "TargetCollision",
+    "TargetError",
+    "TranslatorError",
     "ablate",
     "ablated",
+    "direct_logit_attribution",
     "first_tokens",
+    "induction_scores",
     "logit_difference",
+    "logit_lens",
     "patch",
+    "previous_token_scores",
+    "steer",
+    "steering_vector",
+    "target_probabilities",
 ]

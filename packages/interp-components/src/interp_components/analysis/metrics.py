@@ -70,9 +70,15 @@ def score(metric: Metric, logits: Tensor) -> Tensor:
 
 
 def _picked(last: Tensor, ids: Sequence[int]) -> Tensor:
-    if len(ids) not in {1, len(last)}:
-        raise ValueError(f"{len(ids)} tokens for {len(last)} prompts: give one for all, or one for each")
-    return last.gather(1, torch.tensor(ids, device=last.device).expand(len(last))[:, None])[:, 0]
+    tokens = torch.tensor(one_for_each(ids, len(last)), device=last.device)
+    return last.gather(1, tokens[:, None])[:, 0]
+
+
+def one_for_each(ids: Sequence[int], prompts: int) -> list[int]:
+    """Return a token for each prompt, of one for all or one for each."""
+    if len(ids) not in {1, prompts}:
+        raise ValueError(f"{len(ids)} tokens for {prompts} prompts: give one for all, or one for each")
+    return list(ids) * (prompts if len(ids) == 1 else 1)
 
 
 def refuse_equal(correct: Words, wrong: Words, first: tuple[int, ...], second: tuple[int, ...]) -> None:

@@ -46,6 +46,8 @@ def _keys_and_values(attention: Attention) -> str:
 class Attention(WrittenOutAttention):
     """BLOOM's attention, which adds alibi to the scores beside the mask, and the residual stream to its output."""
 
+    sourced = True  # attention_output is an operation, and can be asked for after attention_head_outputs, which is none
+
     @EProperty(_queries, select=0)
     def attention_queries(self, value: Tensor) -> Queries:
         """Queries as the scores see them."""
