@@ -33,3 +33,9 @@ def some(build, request):
 def llama(build):
     """One model, where the architecture does not matter."""
     return build("llama")
+
+
+@pytest.fixture(params=["bloom", "falcon", "gemma2", "opt"])
+def dense(build, request):
+    """A model whose rows meet nowhere: experts sum over the tokens that all rows send them, so bits of a row depend on others."""
+    return build(request.param)
