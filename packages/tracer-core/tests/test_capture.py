@@ -177,6 +177,38 @@ def test_a_block_in_a_class_finds_its_function_behind_whoever_builds_classes(tmp
     assert executed(tmp_path, text)["f"](5) == [5]
 
 
+class Polite(Tracer):
+    """Enters and leaves by coroutines, and captures early where it is told to."""
+
+    def __init__(self, early):
+        super().__init__()
+        self.early = early
+
+    async def __aenter__(self):
+        await asyncio.sleep(0)
+        if self.early:
+            self.capture()
+        return await super().__aenter__()
+
+    async def __aexit__(self, *error):
+        return await super().__aexit__(*error)
+
+
+@pytest.mark.parametrize("early", [False, True], ids=["at its enter", "before"])
+def test_the_enter_of_a_subclass_can_be_a_coroutine(early):
+    """The `async with` that awaits it is found, each time."""
+
+    async def rounds():
+        found = []
+        for number in range(3):
+            async with Polite(early):
+                kept = save([number])
+            found.append(kept)
+        return found
+
+    assert asyncio.run(rounds()) == [[0], [1], [2]]
+
+
 def test_an_enumeration_can_hold_a_block_with_methods(tmp_path):
     """What waits for the class is no member of an enumeration."""
     text = (

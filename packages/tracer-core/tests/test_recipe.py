@@ -5,10 +5,12 @@ import linecache
 import pickle
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tracer_core import SourceNotAvailable, Tracer, save
+from tracer_core import ExecutorBackend, SourceNotAvailable, Tracer, save
+from tracer_core import save as keep
 
 
 def never(tracer):
@@ -283,3 +285,30 @@ def test_a_block_without_text_cannot_be_called():
 
     with pytest.raises(SourceNotAvailable, match="only its bytecode"):
         names["tracer"].block()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 cannot take a block from bytecode")
+@pytest.mark.parametrize(
+    "ways", [pytest.param({"wait": False}, id="on values of its own"), pytest.param({"ships": True}, id="elsewhere")]
+)
+def test_a_block_without_text_runs_on_the_values_it_stands_on(ways):
+    """On an executor it runs on its caller's values or not at all, and the error says what there is of it."""
+    with ThreadPoolExecutor(1) as pool:
+        names = {"Tracer": Tracer, "save": save, "backend": ExecutorBackend(pool)}
+        text = "with Tracer(backend) as tracer:\n    x = save([1])\n"
+        exec(text, names)
+        names["backend"] = ExecutorBackend(pool, **ways)
+        with pytest.raises(SourceNotAvailable, match="neither elsewhere nor with other values"):
+            exec(text, names)
+
+    assert names["x"] == [1]
+
+
+def test_a_save_of_another_name_is_one_in_every_run():
+    """What `save` is called where the block was written goes with its text."""
+    base = 1000
+    with Tracer(never) as tracer:
+        number = keep(base + 1)
+
+    assert pickle.loads(pickle.dumps(tracer.block.recipe)).spellings == ("keep",)
+    assert tracer.block(base=2000).number == 2001

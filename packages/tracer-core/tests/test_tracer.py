@@ -18,6 +18,7 @@ from tracer_core import (
     WithBlockNotFoundError,
     save,
 )
+from tracer_core import save as keep
 
 
 class Idle:
@@ -102,6 +103,22 @@ def test_values_that_python_shares_come_back_by_their_name(value):
         kept = save(value)
 
     assert kept is value
+
+
+def test_save_may_have_another_name():
+    """A name that `save` was imported or bound as saves by name, as `save` does."""
+    from tracer_core import save as bound
+
+    first = second = third = stranger = 0
+    with Tracer():
+        from tracer_core import save as imported
+
+        first, second = keep(3000), bound(4000)
+        third = 5000
+        imported(third)
+        stranger = 3000
+
+    assert (first, second, third, stranger) == (3000, 4000, 5000, 0)
 
 
 def test_unpacked_names_come_back():

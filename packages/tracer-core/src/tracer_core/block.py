@@ -196,7 +196,11 @@ class Block:
             SourceNotAvailable: The block was taken from bytecode.
         """
         if self.site.recipe is None:
-            raise errors.no_source(self.code, self.first_line, "only its bytecode, which runs once where it stands")
+            raise errors.no_source(
+                self.code,
+                self.first_line,
+                "only its bytecode, which runs here, but neither elsewhere nor with other values",
+            )
         return self.site.recipe
 
     @property
@@ -239,13 +243,14 @@ class Block:
         body = self.site.body
         if self.frame is None or not body.writes:
             return
-        names = self.bound()
+        names, writes = self.bound(), body.writes
         if body.kind is Kind.NAMESPACE and "__classcell__" in self._namespace:
             self.frame.f_locals[scope.ClassCell.NAME] = scope.ClassCell(self._namespace["__classcell__"])
         if self._shared or self.site.unread:
             passed_over = self._shared.keys() | self.site.unread
             names = {name: value for name, value in names.items() if name not in passed_over}
-        scope.push_result(self.frame, names, body.saved_names)
+            writes = tuple(name for name in writes if name not in passed_over)
+        scope.push_result(self.frame, names, body.saved_names, writes)
 
     def release(self) -> None:
         """Let go of all values: the block can still be looked at, and not be run any more."""

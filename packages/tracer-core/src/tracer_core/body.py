@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from tracer_core import errors, frames
-from tracer_core.saves import is_save, is_save_method, turn_into_function, unpacking
+from tracer_core.saves import SAVE, is_save, is_save_method, turn_into_function, unpacking
 
 # Hidden names; the dot keeps them apart from anything a user can write.
 FIRST = ".first"
@@ -42,7 +42,14 @@ class Survey:
     """The findings about one block; names are as the code spells them, private ones (`__x`) already made so."""
 
     def __init__(
-        self, filename: str, lines: Sequence[str], *, private: str | None, is_async: bool, keeps_annotations: bool
+        self,
+        filename: str,
+        lines: Sequence[str],
+        *,
+        private: str | None,
+        is_async: bool,
+        keeps_annotations: bool,
+        spellings: Iterable[str] = (),
     ) -> None:
         self.bound: set[str] = set()
         self.bound_inside: set[str] = set()
@@ -56,6 +63,7 @@ class Survey:
         self._private = private
         self._is_async = is_async
         self._keeps_annotations = keeps_annotations
+        self._spellings = {"save", SAVE, *spellings}
 
     def block(self, statements: list[ast.stmt]) -> None:
         """Look at `statements`, the block, and rewrite them."""
@@ -114,9 +122,9 @@ class Survey:
                 if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
                     for part, single in zip(target.elts, value.elts, strict=True):
                         self._saves([part], single)
-                elif is_save(value):
+                elif is_save(value, self._spellings):
                     unpacks = True
-            elif isinstance(target, ast.Name) and is_save(value):
+            elif isinstance(target, ast.Name) and is_save(value, self._spellings):
                 self.saved_names.add(self.mangled(target.id))
         return unpacks
 
@@ -174,7 +182,7 @@ class Survey:
         if is_save_method(node):
             self._rewrites(function)
             turn_into_function(node)
-        if is_save(node) and node.args and isinstance(node.args[0], ast.Name):
+        if is_save(node, self._spellings) and node.args and isinstance(node.args[0], ast.Name):
             self.saved_names.add(self.mangled(node.args[0].id))
         self._children(node, level, in_loop)
 
@@ -221,6 +229,8 @@ class Survey:
                 self._refuse(node, level, "`from ... import *` in a traced block: its names cannot be known beforehand")
             else:
                 self._bind(alias.asname or alias.name.partition(".")[0], level)
+                if alias.name == "save" and alias.asname:
+                    self._spellings.add(alias.asname)
 
     def _handler(self, node: ast.ExceptHandler, level: _Level, in_loop: bool) -> None:
         if node.name:

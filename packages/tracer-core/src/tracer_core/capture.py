@@ -108,7 +108,7 @@ def entering(frame: FrameType) -> tuple[FrameType, frames.Enter]:
     start = frame
     while True:
         code = frame.f_code
-        enter = frames.enter_at(code.co_code, frame.f_lasti)
+        enter = frames.enter_at(code.co_code, frame.f_lasti) or frames.awaited_at(code.co_code, frame.f_lasti)
         if enter is None and frame is start:
             enter = upcoming(frame)
         if enter is not None:
@@ -123,7 +123,15 @@ def is_entering(frame: FrameType | None, block: Block) -> bool:
     """Return whether `frame`, or the `with` statement behind the `__enter__` methods it is in, is where `block` begins."""
     while frame is not None and frame is not block.frame and frame.f_code.co_name in _ENTERS:
         frame = frame.f_back
-    return frame is not None and frame is block.frame and frame.f_lasti == block.site.enter
+    if frame is None or frame is not block.frame:
+        return False
+    return block.site.enter in {frame.f_lasti, _awaited(frame)}
+
+
+def _awaited(frame: FrameType) -> int | None:
+    """Return where `frame` enters the manager whose `__aenter__`, a coroutine, it awaits; None where it awaits no such thing."""
+    enter = frames.awaited_at(frame.f_code.co_code, frame.f_lasti)
+    return None if enter is None else enter.offset
 
 
 def upcoming(frame: FrameType) -> frames.Enter | None:
@@ -157,6 +165,7 @@ def make_site(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: f
 def _from_text(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: frozenset[str]) -> Site | None:
     """Return the site as its text has it, or None if there is no text that is what runs."""
     code = frame.f_code
+    spellings = scope.spellings(frame)
     for refresh in (False, True):
         lines = _lines(frame, steps, overridden, refresh)
         item = _item(frame, enter, lines, steps, overridden)
@@ -166,12 +175,12 @@ def _from_text(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: 
         if overridden:
             ast.fix_missing_locations(module)
         has_work = skippable(item.alone)
-        body = compile_block(module.body, code, scope.kind(frame), enter.is_async, lines, frame.f_lineno)
+        body = compile_block(module.body, code, scope.kind(frame), enter.is_async, lines, frame.f_lineno, spellings)
         if not overridden and not verify.is_running(body, code, enter.after, item):
             continue
         if "compile" in overridden:
             body = body._replace(code=steps.compile(module, frame))
-        return _site(frame, enter, body, has_work, Recipe.of(code, item, lines, body), item)
+        return _site(frame, enter, body, has_work, Recipe.of(code, item, lines, body, spellings), item)
     return None
 
 

@@ -70,7 +70,13 @@ class Body(NamedTuple):
 
 
 def compile_block(
-    block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, text: Sequence[str], line: int = 0
+    block: list[ast.stmt],
+    code: CodeType,
+    kind: Kind,
+    is_async: bool,
+    text: Sequence[str],
+    line: int = 0,
+    spellings: Sequence[str] = (),
 ) -> Body:
     """Return `block`, a part of the code `code`, as code of its own.
 
@@ -85,6 +91,7 @@ def compile_block(
         line: The line that the block's function begins and ends on, 1-based, that of the `with`. So a debugger sees the
             block left, and branch coverage sees where the last `if` of a block leads, as in place; and a leading `try`
             is not on a line that has no instruction but the function's start.
+        spellings: What `save` is called there beside that.
 
     Raises:
         UnsupportedBody: The block leaves itself (`return`, `yield`, `break` ...).
@@ -92,11 +99,29 @@ def compile_block(
     is_namespace = kind is Kind.NAMESPACE
     private = qualified_name(code).rpartition(".")[2] if is_namespace else private_class(code)
     found = Survey(
-        code.co_filename, text, private=private, is_async=is_async, keeps_annotations=is_namespace and not frames.V314
+        code.co_filename,
+        text,
+        private=private,
+        is_async=is_async,
+        keeps_annotations=is_namespace and not frames.V314,
+        spellings=spellings,
     )
     found.block(block)
-    build = _namespace if is_namespace else _function
-    return build(block, code, kind, is_async, found, line or max(1, block[0].lineno - 1))
+    line = line or max(1, block[0].lineno - 1)
+    body = (_namespace if is_namespace else _function)(block, code, kind, is_async, found, line)
+    if kind is Kind.MODULE and not is_async and not _looked_up(body.code).isdisjoint(body.writes):
+        return _namespace(block, code, Kind.NAMESPACE, is_async, found, line)
+    return body
+
+
+def _looked_up(code: CodeType) -> set[str]:
+    """Return the names that classes in `code` read and bind themselves: what they have not bound yet is a global to them."""
+    found: set[str] = set()
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found |= _looked_up(inner)
+            found.update(variables.looked_up(inner))
+    return found
 
 
 def _function(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool, found: Survey, line: int) -> Body:

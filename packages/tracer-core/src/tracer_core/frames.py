@@ -12,7 +12,7 @@ import dis
 import itertools
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -37,6 +37,8 @@ _JUMPS = frozenset(dis.hasjrel).union(dis.hasjabs)
 _STORE_AND_LOAD = _OP.get("STORE_FAST_LOAD_FAST", _SENTINEL) if V313 else _SENTINEL
 _ASYNC_LANDING = frozenset(_OP[name] for name in ("SETUP_ASYNC_WITH", "END_SEND") if name in _OP)
 _SEND = _OP.get("SEND", _SENTINEL)
+# The variables are slots of the frame, not entries of a mapping.
+CO_OPTIMIZED = 1
 # The argument of LOAD_SPECIAL for `__aenter__`.
 _AENTER = 2
 _ENTERING = re.compile(
@@ -93,6 +95,11 @@ def enter_at(raw: bytes, offset: int) -> Enter | None:
     else:
         return None
     return Enter(offset, _landing(raw, after) if is_async else after, is_async)
+
+
+def awaited_at(raw: bytes, offset: int) -> Enter | None:
+    """Return the entering of an `async with` item whose `__aenter__` is being awaited at `offset`, or None."""
+    return next((enter for enter in enters(raw) if enter.is_async and enter.offset < offset < enter.after), None)
 
 
 def _landing(raw: bytes, start: int) -> int:
@@ -267,11 +274,30 @@ else:
     set_handled = _set_handled_parts
 
 
+class _Second(str):
+    """Is equal to the second of the equal names that it is compared with."""
+
+    __hash__ = str.__hash__
+    _met = False
+
+    def __eq__(self, other: object) -> bool:
+        if not str.__eq__(self, other):
+            return False
+        met, self._met = self._met, True
+        return met
+
+
 if V313:
 
     def write_locals(frame: FrameType, names: dict[str, Any]) -> None:
         """Bind `names` in `frame`: variables of a function, cells included, or the namespace of a class or module."""
-        frame.f_locals.update(names)
+        local, code = frame.f_locals, frame.f_code
+        if code.co_freevars and not names.keys().isdisjoint(
+            twice := {*code.co_freevars}.intersection(code.co_varnames)
+        ):
+            # An inlined comprehension has a variable of the same name, which comes first and would be bound instead.
+            names = {_Second(name) if name in twice else name: value for name, value in names.items()}
+        local.update(names)
 
 else:
     _locals_to_fast = ctypes.pythonapi.PyFrame_LocalsToFast
@@ -283,6 +309,18 @@ else:
         frame.f_locals.update(names)
         # clear=0: a name missing from the snapshot keeps its variable; 3.12 would store None for it and warn.
         _locals_to_fast(frame, 0)
+
+
+def unbind_locals(frame: FrameType, names: Iterable[str]) -> None:
+    """Unbind `names` in `frame`, as far as Python can: from 3.12 on not the variables of a function."""
+    is_function = frame.f_code.co_flags & CO_OPTIMIZED
+    if is_function and V312:
+        return
+    local = frame.f_locals
+    for name in names:
+        local.pop(name, None)
+    if is_function:
+        _locals_to_fast(frame, 1)
 
 
 def line_at(code: CodeType, offset: int) -> int | None:

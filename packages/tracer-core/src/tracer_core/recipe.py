@@ -33,9 +33,12 @@ class Recipe(NamedTuple):
     flags: int
     is_async: bool
     writes: tuple[str, ...]
+    spellings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, code: CodeType, item: locate.Item, lines: list[str], body: Body) -> Recipe:
+    def of(
+        cls, code: CodeType, item: locate.Item, lines: list[str], body: Body, spellings: tuple[str, ...] = ()
+    ) -> Recipe:
         """Return the recipe of the block that `item` guards in `code`."""
         node = item.node
         qualname = frames.qualified_name(code)
@@ -55,6 +58,7 @@ class Recipe(NamedTuple):
             code.co_flags & compiling._FUTURE,
             body.is_async,
             body.writes,
+            spellings,
         )
 
     @property
@@ -98,7 +102,9 @@ def _compiled(recipe: Recipe, names: frozenset[str]) -> Body:
     lines = recipe.text.splitlines(keepends=True)
     around = _code_around(recipe, names.union(recipe.writes))
     node = recipe.node()
-    return compiling.compile_block(node.body, around, Kind.FUNCTION, recipe.is_async, lines, node.lineno)
+    return compiling.compile_block(
+        node.body, around, Kind.FUNCTION, recipe.is_async, lines, node.lineno, recipe.spellings
+    )
 
 
 def _code_around(recipe: Recipe, names: frozenset[str]) -> CodeType:

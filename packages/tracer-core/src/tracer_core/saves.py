@@ -9,7 +9,7 @@ The hidden names stand for functions of `saving`, which the block's code has as 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 # The dot keeps them apart from anything a user can write.
 SAVE = ".save"
@@ -54,15 +54,15 @@ def is_save_method(call: ast.Call) -> bool:
     )
 
 
-def is_save(value: ast.expr) -> bool:
-    """Return whether the value of the expression can be that of a call of `save`."""
+def is_save(value: ast.expr, spellings: Collection[str]) -> bool:
+    """Return whether the value of the expression can be that of a call of `save`, by a method or by one of its `spellings`."""
     if isinstance(value, ast.Call):
         function = value.func
         if isinstance(function, ast.Name):
-            return function.id in {"save", SAVE}
+            return function.id in spellings
         return isinstance(function, ast.Attribute) and function.attr == "save"
     if isinstance(value, ast.NamedExpr | ast.Await):
-        return is_save(value.value)
+        return is_save(value.value, spellings)
     if isinstance(value, ast.IfExp):
-        return is_save(value.body) or is_save(value.orelse)
-    return isinstance(value, ast.BoolOp) and any(map(is_save, value.values))
+        return is_save(value.body, spellings) or is_save(value.orelse, spellings)
+    return isinstance(value, ast.BoolOp) and any(is_save(part, spellings) for part in value.values)

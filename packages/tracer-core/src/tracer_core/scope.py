@@ -9,7 +9,7 @@ names both use, and so binds the names of the block around it even when that has
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import CellType, CodeType, FrameType
+from types import CellType, CodeType, FrameType, FunctionType
 from typing import Any
 
 from tracer_core import frames, locate, saving, variables
@@ -17,9 +17,6 @@ from tracer_core.compile import Kind
 from tracer_core.saves import SAVE, UNPACKED
 
 CONSTANTS = {SAVE: CellType(saving.save_method), UNPACKED: CellType(saving.unpacked)}
-_OPTIMIZED = 1  # CO_OPTIMIZED: the variables are slots of the frame, not entries of a mapping
-
-
 _UNBOUND: Any = object()
 
 
@@ -49,7 +46,7 @@ class ModuleNames(dict[str, Any]):
 
 def kind(frame: FrameType) -> Kind:
     """Return where `frame` keeps its names."""
-    if frame.f_code.co_flags & _OPTIMIZED:
+    if frame.f_code.co_flags & frames.CO_OPTIMIZED:
         return Kind.FUNCTION
     return Kind.MODULE if frame.f_locals is frame.f_globals else Kind.NAMESPACE
 
@@ -72,7 +69,7 @@ def _enclosing(name: str, frame: FrameType) -> CellType:
     """Return a cell with the value of a free variable of a class body, which its frame does not show, or an empty one."""
     inner = frame.f_code
     around = frame.f_back
-    if not inner.co_flags & _OPTIMIZED and name in inner.co_freevars:
+    if not inner.co_flags & frames.CO_OPTIMIZED and name in inner.co_freevars:
         while around is not None and inner not in around.f_code.co_consts:
             around = around.f_back
         if around is not None:
@@ -81,16 +78,33 @@ def _enclosing(name: str, frame: FrameType) -> CellType:
     return CellType()
 
 
-def push_result(frame: FrameType, names: dict[str, Any], saved_names: frozenset[str] = frozenset()) -> None:
+def push_result(
+    frame: FrameType, names: dict[str, Any], saved_names: frozenset[str] = frozenset(), writes: Iterable[str] = ()
+) -> None:
     """Bind in `frame` what a block bound: all of `names` in a nested trace, only what was saved in the outermost.
 
-    `saved_names` are the names that the block binds by a save: see `saving.Scope.returns`.
+    `saved_names` are the names that the block binds by a save: see `saving.Scope.returns`. `writes` are all names that it
+    binds: those that are not among `names` it has unbound, and a nested trace does so in `frame`.
     """
     running = saving.RUNNING.get()
     if running is not None and running.depth == 1:
         names = {name: value for name, value in names.items() if running.returns(name, value, saved_names)}
+    else:
+        unbound = [name for name in writes if name not in names]
+        if unbound:
+            frames.unbind_locals(frame, unbound)
     if names:
         frames.write_locals(frame, names)
+
+
+def spellings(frame: FrameType) -> tuple[str, ...]:
+    """Return what `save` is called in the code of `frame`, where that was imported or bound under another name."""
+    code, local = frame.f_code, frame.f_locals
+    if local is not frame.f_globals:
+        local = dict(local)  # 3.13 looks through all variables for each name
+    names = (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
+    values = ((name, local.get(name, frame.f_globals.get(name))) for name in dict.fromkeys(names))
+    return tuple(name for name, value in values if isinstance(value, FunctionType) and value.__name__ == "save")
 
 
 # Names by which code may reach its variables without naming them.
@@ -105,7 +119,7 @@ def unread(code: CodeType, region: locate.Region) -> frozenset[str]:
     On 3.14 and later each write to a variable from outside pins its old value until the frame ends, so a loop of traces
     would hold what every round has saved. Cells are free of that.
     """
-    if not code.co_flags & _OPTIMIZED or _INTROSPECTION.intersection(code.co_names):
+    if not code.co_flags & frames.CO_OPTIMIZED or _INTROSPECTION.intersection(code.co_names):
         return frozenset()
     positions = frames.positions(code)
     read = {*code.co_cellvars, *code.co_freevars}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tracer_core.frames import V311, instructions
 
 _LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
+_LOAD_NAME = dis.opmap["LOAD_NAME"]
 _GLOBAL_OPS = frozenset(dis.opmap[name] for name in ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL"))
 
 
@@ -27,6 +28,12 @@ def global_names(code: CodeType) -> set[str]:
         for _, _, opcode, arg in instructions(code.co_code)
         if opcode in _GLOBAL_OPS
     }
+
+
+def looked_up(code: CodeType) -> set[str]:
+    """Return the names that `code`, that of a class, looks up in its namespace and, where they are not there, as globals."""
+    names = code.co_names
+    return {names[arg] for _, _, opcode, arg in instructions(code.co_code) if opcode == _LOAD_NAME}
 
 
 class Slots(NamedTuple):

@@ -45,8 +45,13 @@ STATEMENTS = {
     "unpack": Statement("n, *others = (7, 8, 9)"),
     "set-attribute": Statement("box.content = n"),
     "set-item": Statement("table['key'] = n"),
-    # Python can not unbind a variable of another frame, so what a block unbinds stays bound outside of it.
-    "delete": Statement("del n", deferred="n", differs_in=EVERYWHERE),
+    # From 3.12 on Python can not unbind a variable of another frame, so what a block unbinds stays bound outside of it.
+    "delete": Statement(
+        "del n",
+        EVERYWHERE - {"loop"},
+        deferred="n",
+        differs_in=FUNCTIONS if sys.version_info >= (3, 12) else frozenset(),
+    ),
     "delete-and-bind": Statement("del n; n = 5"),
     "delete-attribute": Statement("del box.content"),
     "unbound": Statement("missing"),
