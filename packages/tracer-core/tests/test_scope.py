@@ -99,3 +99,39 @@ def test_the_outermost_trace_unbinds_nothing():
         del x
 
     assert x == 1  # noqa: F821  # it is still bound
+
+
+def test_a_function_made_before_a_block_keeps_the_variables_of_its_caller():
+    """The block works on variables of its own: neither sees what the other binds, as the page on limits says."""
+    seen = "before"
+
+    def read():
+        return seen
+
+    def bind():
+        nonlocal other
+        other = "by the function"
+
+    other = "before"
+    with Tracer():
+        seen = "in the block"
+        bind()
+        found = save([read(), other])
+
+    assert (found, seen, other) == (["before", "before"], "before", "by the function")
+
+
+def test_a_function_made_in_a_block_shares_its_variables():
+    """Both see what the other binds."""
+    n = 1
+    with Tracer():
+
+        def grow():
+            nonlocal n
+            n += 1
+            return n
+
+        n = 10
+        found = save([grow(), n])
+
+    assert (found, n) == ([11, 11], 1)
