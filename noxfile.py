@@ -156,10 +156,21 @@ def demo(session: nox.Session) -> None:
     in_components_env(session, *DEMO, *session.posargs)
 
 
-@nox.session(name="bench-components", venv_backend="none", requires=["components-env"], default=False)
+# What interp-components is measured beside, each release in an environment of its own.
+PEERS = {
+    "nnsight": ("nnsight==0.8.1",),
+    "nnterp": ("nnterp==1.3.0", "nnsight==0.7.0"),
+    "TransformerLens": ("transformer-lens==4.3.0",),
+}
+
+
+@nox.session(name="bench-components", default=False)
 def bench_components(session: nox.Session) -> None:
-    """Measure interp-components beside its peers."""
-    in_components_env(session, f"{folder(COMPONENTS)}/benchmarks", *session.posargs)
+    """Measure interp-components beside its peers and hooks written by hand, and write docs/performance.md."""
+    session.install(*TESTED, "--editable", folder(CORE), "--editable", folder(COMPONENTS))
+    peers = [f"--peer={name}={fresh_environment(session, name, *needs)}" for name, needs in PEERS.items()]
+    program = f"{folder(COMPONENTS)}/benchmarks"
+    session.run("python", program, "--markdown", "docs/performance.md", *peers, *session.posargs, env=QUIET)
 
 
 # tracer-core.
