@@ -24,4 +24,4 @@ def llama() -> StandardizedTransformer:
 @pytest.fixture(scope="session")
 def toy() -> StandardizedTransformer:
     """The small trained model that comes with the package."""
-    return StandardizedTransformer("toy")
+    return StandardizedTransformer("toy", dispatch=True)

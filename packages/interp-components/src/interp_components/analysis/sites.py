@@ -63,18 +63,19 @@ class Site:
 
 
 _PLACES: Final = {
-    "residual": ("", "layer_output"),
     "residual_in": ("", "layer_input"),
-    "residual_mid": ("", "resid_mid"),
-    "attention": ("self_attn", "attention_output"),
-    "heads": ("self_attn", "attention_head_outputs"),
     "queries": ("self_attn", "attention_queries"),
     "keys": ("self_attn", "attention_keys"),
     "values": ("self_attn", "attention_values"),
     "patterns": ("self_attn", "attention_probabilities"),
-    "mlp": ("mlp", "mlp_output"),
+    "heads": ("self_attn", "attention_head_outputs"),
+    "attention": ("self_attn", "attention_output"),
+    "residual_mid": ("", "resid_mid"),
     "neurons": ("mlp", "mlp_activations"),
+    "mlp": ("mlp", "mlp_output"),
+    "residual": ("", "layer_output"),
 }
+"""In the order in which a block comes to them."""
 
 
 def site(model: StandardizedTransformer, name: str) -> Site:
@@ -88,6 +89,12 @@ def site(model: StandardizedTransformer, name: str) -> Site:
         raise ValueError(f"over={name!r} names no site{suggestion(name, _PLACES)}; there are {', '.join(_PLACES)}")
     part, value = _PLACES[name]
     return Site(name, part, value, _host(model, 0, part).values()[value].dims)
+
+
+def sites(model: StandardizedTransformer, names: Iterable[str]) -> list[Site]:
+    """Return the sites of these names, in the order in which a block comes to them; raises as `site` does."""
+    found = [site(model, name) for name in dict.fromkeys(names)]
+    return sorted(found, key=lambda each: list(_PLACES).index(each.name))
 
 
 def layers_of(model: StandardizedTransformer, layers: int | Iterable[int] | None) -> tuple[int, ...]:

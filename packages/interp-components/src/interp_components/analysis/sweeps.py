@@ -148,10 +148,15 @@ def sweep(
     places, axes, shape = _places(batch, site, sources, how.by_position)
     found: list[float] = []
     for part in chunks(places, how.batch_size // batch.rows, how.progress, f"over {site.name}"):
-        edits = [Edit(site, layer, _Replace(site, layer, part, sources[layer])) for layer in _layers(part)]
+        edits = [Edit(site, layer, Replace(site, layer, part, sources[layer])) for layer in _layers(part)]
         logits = logits_of(model, batch.repeated(len(part)), edits)
-        found += [score(metric, each).item() for each in logits.chunk(len(part))]
+        found += scores(metric, logits, len(part))
     return Sweep(torch.tensor(found).reshape(shape), axes, layers, baseline, target)
+
+
+def scores(metric: Metric, logits: Tensor, edits: int) -> list[float]:
+    """Return what a metric says of each edit, of logits [edits * batch, seq, vocab]."""
+    return [score(metric, each).item() for each in logits.chunk(edits)]
 
 
 def chunks(items: Sequence[T], size: int, progress: bool, what: str) -> Iterator[Sequence[T]]:
@@ -185,7 +190,7 @@ def _places(
     return places, tuple(axes), tuple(sizes[axis] for axis in axes)
 
 
-class _Replace:
+class Replace:
     """Replaces in each row of a batch what the row's place says.
 
     Args:
