@@ -42,8 +42,8 @@ REFUSED = {
         None,
     ),
     "break to the same": (
-        "def around(m):\n  for i in m:\n    with m:\n      m()\n      break\n    m(1, 2, 3); m(1, 2, 3); m(1, 2, 3)\n"
-        "  m(1, 2, 3); m(1, 2, 3); m(1, 2, 3)\n",
+        "def around(m):\n  while True:\n    with m:\n      m()\n      break\n    m(1, 2, 3); m(1, 2, 3); m(1, 2, 3)\n"
+        "    return m\n  m(1, 2, 3); m(1, 2, 3); m(1, 2, 3)\n  return m\n",
         LEAVES,
         3,
     ),
@@ -141,3 +141,17 @@ def test_bytecode_that_does_not_add_up_is_refused(name):
 
     with pytest.raises(CannotCarve, match=reason):
         flow_of(code.replace(co_code=bytes(raw)))
+
+
+def test_a_handler_that_finds_more_than_there_is_is_refused():
+    """An exception table that no compiler makes is noticed as well."""
+    code = code_of("def around(m):\n  with m:\n    try: m()\n    except KeyError: m()\n")
+    instructions = Instructions(code)
+    enter = next(frames.enters(code.co_code))
+    outer = instructions.cover(enter.after)
+    instructions._covers = [
+        cover if cover.target == outer.target else cover._replace(depth=99) for cover in instructions._covers
+    ]
+
+    with pytest.raises(CannotCarve, match=LEAVES):
+        flow(instructions, enter.offset)

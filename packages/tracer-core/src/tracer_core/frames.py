@@ -281,10 +281,9 @@ class _Second(str):
     _met = False
 
     def __eq__(self, other: object) -> bool:
-        if not str.__eq__(self, other):
-            return False
-        met, self._met = self._met, True
-        return met
+        is_same = str(self) == other
+        met, self._met = self._met, self._met or is_same
+        return is_same and met
 
 
 if V313:
