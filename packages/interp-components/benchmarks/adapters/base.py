@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ class Adapter:
 
     Attributes:
         needs_transformer: the library takes no other module.
+        wrapping: seconds that it took to wrap the model.
 
     Args:
         shape: which one.
@@ -32,7 +34,9 @@ class Adapter:
         self.middle = self.shape.layers // 2
         self.head_size = self.shape.width // self.shape.heads
         self.step = torch.randn(self.shape.width, generator=torch.Generator().manual_seed(7)) * 0.01
+        begun = time.process_time()
         self.set_up()
+        self.wrapping = time.process_time() - begun
 
     def set_up(self) -> None:
         """Wrap the model."""
