@@ -71,6 +71,78 @@ def test_a_loop_can_ask_for_a_module_that_was_not_asked_before(chain, x):
     assert torch.equal(chain._module.repeat(x, 2), read)
 
 
+class Twice(nn.Module):
+    """Calls one of its modules twice in a forward, and does so again and again."""
+
+    def __init__(self):
+        super().__init__()
+        self.before = nn.Identity()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(self.layer(self.before(x)))
+
+    def repeat(self, x, times=3):
+        for _ in range(times):
+            x = self(x)
+        return x
+
+
+@pytest.mark.parametrize("asked", [pytest.param(0, id="early"), pytest.param(1, id="late")])
+@pytest.mark.parametrize("is_hooked", [pytest.param(False, id="bare"), pytest.param(True, id="hooked")])
+def test_a_step_of_a_repeated_module_is_its_first_call_in_that_forward(x, asked, is_hooked):
+    """Whether it was asked for from the start or from step 1 on, and whoever else has a hook on it."""
+    torch.manual_seed(0)
+    model = Traceable(Twice())
+    if is_hooked:
+        model._module.layer.register_forward_hook(lambda module, args, output: None)
+
+    with model.trace(x, fn="repeat") as tracer:
+        found = save({})
+        for step in tracer.iter[:]:
+            model.before.output  # the read is what happens
+            if step >= asked:
+                found[step] = model.layer.output
+
+    expected = {step: model._module.layer(model._module.repeat(x, step)) for step in range(asked, 3)}
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[step], expected[step]) for step in expected)
+
+
+def test_a_module_that_a_step_leaves_out_is_refused_when_its_forward_is_over(x):
+    """The value of a later step is not served in its place."""
+
+    class Sometimes(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.always, self.sometimes = nn.Identity(), nn.Identity()
+            self.calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            return self.sometimes(self.always(x)) if self.calls % 2 else self.always(x)
+
+        def repeat(self, x, times=4):
+            return [self(x + time) for time in range(times)]
+
+    model = Traceable(Sometimes())
+    with model.trace(x, fn="repeat") as tracer:
+        found = save({})
+        for step in tracer.iter[:]:
+            model.always.output  # the read is what happens
+            try:
+                found[step] = model.sometimes.output
+            except OutOfOrderError:
+                found[step] = None
+
+    assert {step: None if value is None else torch.equal(value, x + step) for step, value in found.items()} == {
+        0: True,
+        1: None,
+        2: True,
+        3: None,
+    }
+
+
 def test_an_order_error_is_never_another_steps_value(chain, x):
     """A module that the step has passed is not served at the next step instead."""
     with pytest.raises(OutOfOrderError, match=r"'model.first.output.i0' was requested"):

@@ -31,7 +31,7 @@ class Gate:
     Attributes:
         forward: what the gate lets the call through to.
         before, after: where the call and what it returns are reported, None while nobody asked.
-        calls, returns: how many calls of the run have begun and ended here.
+        calls, returns: how many calls of the run have begun and ended here; where forwards are steps, how many steps.
         is_counted: these are all there were; False for a gate that was put up while the model ran.
         began: called with the arguments of each call before anybody is served, for the run to know its rows.
         returned: called after each return, for the run to count its steps.
@@ -63,6 +63,8 @@ class Gate:
                 return gate.forward(*args, **kwargs)
             if gate.began is not None:
                 gate.began(args, kwargs)
+            if run.is_stepped:
+                gate.number(run.forwards)
             gate.calls += 1
             if gate.before is None:
                 result = gate.forward(*args, **kwargs)
@@ -80,6 +82,13 @@ class Gate:
         forward.__gate__ = gate  # type: ignore[attr-defined]  # how the gate above finds out that this one is open
         self._entry: Forward | None = forward
         attributes["forward"] = forward
+
+    def number(self, step: int) -> None:
+        """Let the call that begins count as the one of this step, however often a forward calls the module."""
+        self.calls = self.returns = step
+        for place in (self.before, self.after):
+            if place is not None:
+                place.count, place.is_counted = step, True
 
     @staticmethod
     def remove(gates: Iterable[Gate]) -> None:

@@ -18,6 +18,7 @@ from torch.nn.modules import module as torch_module
 
 from interp_components.interleaving.gates import Gate
 from interp_components.interleaving.locks import lock_of
+from interp_components.interleaving.seats import getcurrent
 
 if TYPE_CHECKING:
     from interp_components.interleaving.runs import Run
@@ -95,6 +96,8 @@ class ModuleOutput(Location):
             return
 
         def hook(module: nn.Module, args: Any, output: Any) -> Any:
+            if run.is_stepped and getcurrent() is run.main:
+                place.count, place.is_counted = run.forwards, True
             served = place.report(output)
             return None if served is output else served
 

@@ -32,7 +32,7 @@ class Place:
     """One location in one run; making it lets the model report there for the rest of the run.
 
     Attributes:
-        count: how often the model has passed it.
+        count: how often the model has passed it; for a module where forwards are steps, in how many steps.
         is_counted: whether `count` is known. A place first asked for while the model runs may have been passed unseen;
             its count is then set at the next passing, to the number of forwards completed by then.
         value: what is passing now.
@@ -54,8 +54,6 @@ class Place:
         self._written: dict[int, Request] = {}
         run.places[location] = self
         location.attach(run)
-        if not self.is_counted and not run.is_single:
-            run.late.append(self)
 
     def report(self, value: Any) -> Any:
         """Serve everyone who waits for this passing, when it is one of the run; returns what the model goes on with.

@@ -17,7 +17,7 @@ from torch import nn
 from interp_components.errors import StopRun, add_note
 from interp_components.interleaving.gates import Forward, Gate
 from interp_components.interleaving.installations import Installation
-from interp_components.interleaving.locations import RESULT, Location, ModuleInput
+from interp_components.interleaving.locations import RESULT, Location, ModuleInput, ModuleOutput
 from interp_components.interleaving.places import Place
 from interp_components.interleaving.requests import Kind, Request
 from interp_components.interleaving.rows import Batch
@@ -40,11 +40,11 @@ class Run(Installation):
         requests: all requests so far, the receipt.
         has_edits: whether some of them write or skip.
         mismatches: what to note on an error of the model: assignments of another type or shape than was there.
-        late: places first asked for when their passings could not be counted any more.
         stopping: the wish of a block to leave the model, followed when the others have been served at this place.
         forwards: how many forwards of the root are completed.
         batch: the rows, None while there is one block or none brings its own.
         is_single: the call is one forward of the root. Otherwise its forwards are counted, as steps.
+        is_stepped: forwards of the root are steps, and one has begun: a passing of a module has the number of its forward.
         has_started: the model runs or has run.
         has_returned: the model is done; only the result can still be served.
         is_over: nothing can be served any more.
@@ -75,7 +75,7 @@ class Run(Installation):
         self.has_returned = False
         self.is_over = False
         self.is_single = is_single
-        self.late: list[Place] = []
+        self.is_stepped = False
         self._waiting_loops: list[Worker] = []
         self._released: list[Worker] = []
         self._failed: BaseException | None = None
@@ -188,8 +188,9 @@ class Run(Installation):
     def _start(self) -> None:
         """Run every block until it waits for something."""
         if not self.is_single:
-            self.root.output.gate(self).returned = self._count_forward
-        if self.batch is not None:
+            gate = self.root.output.gate(self)
+            gate.began, gate.returned = self._begin_forward, self._count_forward
+        elif self.batch is not None:
             self.root.output.gate(self).began = self.batch.learn
         for index, worker in enumerate(self.workers):
             worker.run, worker.index, worker.seat = self, index, take(worker)
@@ -197,13 +198,20 @@ class Run(Installation):
             if self.stopping is not None:
                 raise self.stopping
 
+    def _begin_forward(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Before a forward of the root: what is passed from now on is passed in its step."""
+        self.is_stepped = True
+        if self.batch is not None:
+            self.batch.learn(args, kwargs)
+
     def _count_forward(self) -> None:
-        """After a forward of the root: whoever wanted a late place in that step has missed it."""
+        """After a forward of the root: whoever wanted a module, or a late place, in that step has missed it."""
         self.forwards += 1
-        for place in self.late:
-            for worker in list(place.waiting):
+        for place in list(self.places.values()):
+            is_of_step = isinstance(place.location, (ModuleInput, ModuleOutput)) or not place.is_counted
+            for worker in list(place.waiting) if is_of_step else ():
                 step = worker.request.occurrence
-                if step is not None and step < self.forwards and not place.is_counted:
+                if step is not None and step < self.forwards:
                     place.waiting.remove(worker)
                     self._refuse(worker, f"the forward of step {step} is over")
 
@@ -259,4 +267,4 @@ class Run(Installation):
         self.has_returned = self.is_over = True
         if self.gates or self._removals:
             self.remove()
-        self.places, self.workers, self.late, self.visiting = {}, [], [], None
+        self.places, self.workers, self.visiting = {}, [], None

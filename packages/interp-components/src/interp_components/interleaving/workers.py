@@ -214,7 +214,8 @@ class Worker:
         """The whole life of the block; what it raises is kept for the run."""
         try:
             self._block()
-            self.flush()
+            if self._shown is not None or self._held:
+                self.flush()
         except GreenletExit:
             self._held = []
         except BaseException as error:

@@ -179,6 +179,7 @@ class StandardizedTransformer(Root):
             backend: What "run the block" means, see `tracer_core`.
             kwargs: Keyword arguments of the model.
         """
+        self.dispatch()
         made = self._set(eager, super().trace(*inputs, fn=fn, strict=strict, backend=backend, **kwargs))
         return made if trace else made.without_block()
 

@@ -58,7 +58,8 @@ class Traceable(Envoy):
             backend: what "run the block" means, see `tracer_core`.
             kwargs: keyword arguments of the model.
         """
-        self._ready()
+        if self._parent is not None:
+            self._ready()
         function = self._module if fn is None else getattr(self._module, fn) if isinstance(fn, str) else fn
         made = Trace(self, function, inputs, kwargs, is_single=fn is None, strict=strict, backend=backend)
         return made if trace else made.without_block()
@@ -84,7 +85,7 @@ class Traceable(Envoy):
         return Session(backend)
 
     def _ready(self) -> None:
-        """Have in place what a run needs: the root knows."""
+        """Have in place what a run needs: for a part of a model, the root knows."""
         root = self.root
         if root is not self and isinstance(root, Traceable):
             root._ready()
