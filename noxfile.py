@@ -34,6 +34,8 @@ CORE, COMPONENTS = PACKAGES
 TOOLS = nox.project.load_toml("pyproject.toml")
 TESTED = ("--constraint", os.environ.get("CONSTRAINTS", "tooling/constraints/tested.txt"))
 SCRIPTS = "Scripts" if os.name == "nt" else "bin"
+# Those whose table is in the documents: two that are too old, and all that are declared, the newest last.
+RELEASES = ("5.20.0", "5.23.0", "5.24.0")
 COVERAGE = ROOT / ".nox" / "coverage"
 # Two sessions run at a time on two cores, and a thread pool of torch's in each would only make both wait.
 QUIET = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "NO_MKDOCS_2_WARNING": "1"}
@@ -63,7 +65,7 @@ class Run(Protocol):
 
 def check_types(package: Package, run: Run) -> None:
     """mypy over what a package is made of, then pyright over what its users write."""
-    parts = [f"{folder(package)}/{part}" for part in ("src", "benchmarks", "tests/typing")]
+    parts = [f"{folder(package)}/{part}" for part in ("src", "benchmarks", "tools", "tests/typing")]
     run("mypy", *(part for part in parts if any((ROOT / part).rglob("*.py"))))
     if (ROOT / parts[-1]).is_dir():
         run("pyright", parts[-1])
@@ -154,6 +156,25 @@ def package_components(session: nox.Session) -> None:
 def demo(session: nox.Session) -> None:
     """The README's first command, in an environment that is already there."""
     in_components_env(session, *DEMO, *session.posargs)
+
+
+@nox.session(venv_backend="none", requires=["components-env"], default=False)
+def compatibility(session: nox.Session) -> None:
+    """Check every family on releases of transformers, and write docs/compatibility.md."""
+    python = str(ROOT / ".nox" / "components-env" / SCRIPTS / "python")
+    program = str(COMPONENTS.folder / "tools" / "compatibility.py")
+    measured = []
+    for release in RELEASES:
+        # Beside the environment's own and in front of it: torch, which takes longest to install, is the same for all.
+        installed = Path(session.create_tmp()).resolve() / release
+        target = ["--quiet", "--no-deps", "--upgrade", "--target", str(installed)]
+        session.run(python, "-m", "pip", "install", *target, f"transformers=={release}", external=True)
+        measured.append(installed.parent / f"{release}.json")
+        with measured[-1].open("w", encoding="utf-8") as file:
+            session.run(
+                python, program, "measure", env={**QUIET, "PYTHONPATH": str(installed)}, stdout=file, external=True
+            )
+    session.run(python, program, "write", *map(str, measured), external=True)
 
 
 # What interp-components is measured beside, each release in an environment of its own.
