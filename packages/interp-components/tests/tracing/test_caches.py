@@ -133,3 +133,12 @@ def test_a_call_without_arguments_has_no_input(x):
         cache = tracer.cache(include_inputs=True)
 
     assert (cache.constant.input, cache.constant.inputs) == (None, ((), {}))
+
+
+def test_a_cache_and_a_view_of_it_can_be_saved(chain, x):
+    """As any value is, though the cache comes out by itself."""
+    with chain.trace(x) as tracer:
+        whole = tracer.cache().save()
+        view = whole.first.save()
+
+    assert torch.equal(whole["model.first"].output, view.output)

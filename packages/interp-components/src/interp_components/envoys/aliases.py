@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from torch import nn
 
+from interp_components.envoys.children import children_of
 from interp_components.errors import AliasError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Aliases:
             )
         holder = start
         for part in prefix:
-            holder = holder._modules[part]  # type: ignore[assignment]  # on the way of a key that was followed
+            holder = children_of(holder)[part]  # type: ignore[assignment]  # on the way of a key that was followed
         self._bind(tree, holder, name, found[0], key)
         if len(parts) == len(prefix) + 1:
             self._names.setdefault(found[0], []).append(name)
@@ -88,7 +89,7 @@ class Aliases:
 
     def _bind(self, tree: Tree, holder: nn.Module, name: str, module: nn.Module, key: object) -> None:
         bound = self._bound.setdefault(holder, {})
-        there = bound.get(name, holder._modules.get(name))
+        there = bound.get(name, children_of(holder).get(name))
         if there is module:
             return
         found = None
@@ -114,7 +115,7 @@ def _follow(start: nn.Module, parts: Sequence[str | type[nn.Module]]) -> Iterato
     if isinstance(part, str) and part != "*":
         children = [_child(start, part)]
     else:
-        children = [child for child in start._modules.values() if part == "*" or isinstance(child, part)]  # type: ignore[arg-type]  # a class, when it is not a string
+        children = [child for child in children_of(start).values() if part == "*" or isinstance(child, part)]  # type: ignore[arg-type]  # a class, when it is not a string
     for child in children:
         if child is not None:
             if rest:
@@ -125,7 +126,7 @@ def _follow(start: nn.Module, parts: Sequence[str | type[nn.Module]]) -> Iterato
 
 def _child(module: nn.Module, name: str) -> nn.Module | None:
     """The child of that name, or the module that a property of that name returns (`base_model`)."""
-    child = module._modules.get(name)
+    child = children_of(module).get(name)
     if child is None and isinstance(getattr(type(module), name, None), property):
         found = getattr(module, name)
         return found if isinstance(found, nn.Module) else None

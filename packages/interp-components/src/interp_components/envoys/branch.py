@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from torch import Tensor, nn
 
 from interp_components import display
+from interp_components.envoys.children import children_of
 from interp_components.envoys.tree import Tree
 from interp_components.errors import InterpError
 from interp_components.interleaving import is_block_running
@@ -76,7 +77,7 @@ class Branch:
 
     def _near(self, name: str) -> str:
         known = [
-            *self._module._modules,
+            *children_of(self._module),
             *self._tree.aliases.on(self._module),
             *(n for n in dir(type(self)) if n[0] != "_"),
         ]
@@ -92,14 +93,14 @@ class Branch:
     def _module_called(self, name: str) -> nn.Module | None:
         if name.startswith("E_") and name[2:] in reserved_names(type(self)):
             name = name[2:]
-        child = self._module._modules.get(name)
+        child = children_of(self._module).get(name)
         return self._tree.aliases.on(self._module).get(name) if child is None else child
 
     def _child(self, name: str) -> Envoy:
         """The envoy of the child or alias `name`."""
         module = self._module_called(name)
         if module is None:
-            known = [*self._module._modules, *self._tree.aliases.on(self._module)]
+            known = [*children_of(self._module), *self._tree.aliases.on(self._module)]
             raise AttributeError(f"{self.path!r} has no module {name!r}{display.suggestion(name, known)}")
         return self._envoy_of(module)
 
@@ -115,7 +116,7 @@ class Branch:
         """The envoy of a module below, made with the envoys on the way to it."""
         tree = root._own_tree
         if module not in tree.paths:  # put there since the tree was walked
-            name = next(name for name, child in self._module._modules.items() if child is module)
+            name = next(name for name, child in children_of(self._module).items() if child is module)
             tree.add(module, f"{self.path}.{name}", self._module)
         envoy_class = tree.classes.choose(module, tree)
         envoy = envoy_class.__new__(envoy_class)
@@ -144,7 +145,7 @@ class Branch:
 
     def children(self) -> list[Envoy]:
         """The envoys of the child modules, in order; a module that stands there twice, once."""
-        found = (child for child in self._module._modules.values() if child is not None)
+        found = (child for child in children_of(self._module).values() if child is not None)
         return [self._envoy_of(child) for child in dict.fromkeys(found)]
 
     def named_modules(self) -> Iterator[tuple[str, Envoy]]:
@@ -161,7 +162,7 @@ class Branch:
     def __iter__(self) -> Iterator[Envoy]:
         """The envoys of the child modules, as the module itself gives them."""
         known = self._tree.envoys
-        children = [child for child in self._module._modules.values() if child is not None]
+        children = [child for child in children_of(self._module).values() if child is not None]
         return iter([known[child] if child in known else self._envoy_of(child) for child in children])
 
     def __len__(self) -> int:
@@ -180,7 +181,7 @@ class Branch:
         """The envoy at a place or name, the envoys of a slice."""
         if isinstance(index, str):
             return self._child(index)
-        found = list(self._module._modules.values())
+        found = list(children_of(self._module).values())
         if isinstance(index, int) and not -len(found) <= index < len(found):
             raise IndexError(f"{self.path} has {len(found)} modules, and none at {index}")
         chosen = found[index]

@@ -18,6 +18,7 @@ from torch import nn
 
 from interp_components.envoys.aliases import Aliases, Rename
 from interp_components.envoys.branch import Branch, reserved_names
+from interp_components.envoys.children import children_of
 from interp_components.envoys.classes import ClassMap, EnvoyClasses, EnvoyMap
 from interp_components.envoys.listing import listing
 from interp_components.envoys.tree import Tree
@@ -220,7 +221,7 @@ class Envoy(Branch):
     def __dir__(self) -> list[str]:
         """The names of the envoy, its children and its aliases."""
         return sorted(
-            {*super().__dir__(), *self._module._modules, *self._tree.aliases.on(self._module), *dir(self._module)}
+            {*super().__dir__(), *children_of(self._module), *self._tree.aliases.on(self._module), *dir(self._module)}
         )
 
     def __repr__(self) -> str:
@@ -230,7 +231,7 @@ class Envoy(Branch):
 
 def _warn_of_hidden(path: str, module: nn.Module, reserved: frozenset[str]) -> None:
     """Say where the children of a module are whose names are those of values."""
-    for name in reserved.intersection(module._modules):
+    for name in reserved.intersection(children_of(module)):
         warnings.warn(
             f"the envoy of {path} already serves a value called {name!r}, so its module of that name is reached as "
             f"`{path}.E_{name}`.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from interp_components.envoys.children import children_of
 from interp_components.properties import EProperty
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def _lines(envoy: Envoy) -> list[str]:
 def _children(envoy: Envoy) -> Iterator[list[str]]:
     """The lines of each child, `(0-11): 12 x Block(` for a run of children that print alike."""
     runs: list[tuple[list[str], list[str]]] = []
-    for name, module in envoy._module._modules.items():
+    for name, module in children_of(envoy._module).items():
         if module is not None:
             lines = _lines(envoy._envoy_of(module))
             label = "/".join([*envoy._tree.aliases.of(module), name])
@@ -49,7 +50,7 @@ def _children(envoy: Envoy) -> Iterator[list[str]]:
 def _mounts(envoy: Envoy) -> list[str]:
     """A line for each alias that leads further down than one child."""
     tree = envoy._tree
-    children = envoy._module._modules.values()
+    children = children_of(envoy._module).values()
     found = tree.aliases.on(envoy._module).items()
     return [
         f"({name}): {tree.paths[module][len(envoy.path) + 1 :]}" for name, module in found if module not in children

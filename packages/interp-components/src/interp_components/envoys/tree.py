@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from torch import nn
 
 from interp_components.envoys.aliases import Aliases
+from interp_components.envoys.children import children_of
 from interp_components.envoys.classes import EnvoyClasses
 from interp_components.interleaving import ModuleInput, ModuleOutput
 
@@ -50,7 +51,7 @@ class Tree:
         if module in self.paths:
             return
         self.paths[module] = path
-        for name, child in module._modules.items():
+        for name, child in children_of(module).items():
             if child is not None:
                 self.add(child, f"{path}.{name}", module)
 

@@ -82,9 +82,12 @@ def _backward(
         call()
         return None
     tracer = Backward(call, worker)
+    is_followed = True
     try:
         tracer.capture(sys._getframe(1))
-    except WithBlockNotFoundError:  # nothing follows the pass
+    except WithBlockNotFoundError:
+        is_followed = False
+    if not is_followed:  # not called where the error is handled, which an error of the call would name as its context
         call()
         return None
     _check(self)

@@ -18,6 +18,7 @@ from interp_components.errors import CacheError
 from interp_components.interleaving import Rows, Run
 from interp_components.interleaving.rows import map_tensors
 from interp_components.properties import selection
+from tracer_core import mark
 
 
 class Entry:
@@ -92,6 +93,10 @@ class Cache(Mapping[str, Entry]):
                 raise KeyError("the cache root is not a module; name one below it")
             return getattr(self[self._prefix], name)
         return self._below(name)
+
+    def save(self) -> Cache:
+        """The cache, saved: as a whole it is by itself, a view of it when it is told to."""
+        return mark(self)
 
     def _below(self, name: str) -> Cache:
         prefixes = [self._prefix] if self._prefix else ["", self._root]
