@@ -191,6 +191,27 @@ def test_the_next_trace_works_after_a_failed_one(chain, x, fails, error):
     assert torch.equal(chain._module(x), result)
 
 
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt, StopIteration])
+@pytest.mark.parametrize("after", range(6))
+def test_an_exception_behind_any_request_leaves_nothing(chain, x, leftovers, after, error):
+    """It comes out as it is, the modules are as before, and so is what the model returns."""
+    requests = [
+        lambda: chain.input,
+        lambda: chain.first.inputs,
+        lambda: setattr(chain.first, "output", x),
+        lambda: chain.second.skip(x),
+        lambda: chain.output.zero_(),
+    ]
+
+    with pytest.raises(error), chain.trace(x):
+        for request in requests[:after]:
+            request()
+        raise error
+
+    assert leftovers(chain._module) == []
+    assert torch.equal(chain._module(x), chain._module.second(chain._module.first(x)))
+
+
 @pytest.mark.parametrize("fails", [_block_raises, _order, _first_line], ids=["block", "order", "first line"])
 def test_the_last_line_of_a_traceback_is_the_users(chain, x, fails):
     """What the block raises points at the line of the block, without frames of the engine or the model."""
@@ -356,6 +377,19 @@ def test_a_change_in_place_is_an_edit_in_the_receipt(chain, x, edit):
         edit(chain)
 
     assert [(entry.kind.value, entry.seen) for entry in tracer.receipt] == [("edit", True)]
+
+
+def test_a_receipt_prints_as_a_table(chain, x):
+    """One line a request, with the line of the block that made it."""
+    with chain.trace(x) as tracer:
+        chain.first.output[:] = 0
+        chain.second.output = x
+
+    head, edit, write = repr(tracer.receipt).splitlines()
+    line = test_a_receipt_prints_as_a_table.__code__.co_firstlineno + 3
+    assert head == "kind   location             occurrence  rows  line               seen"
+    assert edit == f"edit   model.first.output   0           all   test_trace.py:{line}  yes"
+    assert write == f"write  model.second.output  0           all   test_trace.py:{line + 1}  yes"
 
 
 def test_a_change_elsewhere_makes_no_edit(chain, x):
