@@ -296,6 +296,21 @@ def test_a_run_without_a_block_returns_what_the_model_does(model):
     assert torch.equal(bare(model, **GREEDY), ids)
 
 
+def test_a_generation_outside_of_a_with_statement_returns_the_ids(model):
+    """As transformers' `generate` does; inside of one it is traced, however the statement is laid out."""
+    ids = model.generate(LONG, **GREEDY)
+    with (
+        torch.no_grad(),
+        model.generate(
+            LONG,
+            **GREEDY,
+        ) as tracer,
+    ):
+        traced = tracer.result.save()
+
+    assert torch.equal(ids, traced)
+
+
 def test_a_run_without_a_block_is_edited_as_any_other(llama):
     """Edits that the model keeps are in it."""
     with llama.edit() as (_, edited):

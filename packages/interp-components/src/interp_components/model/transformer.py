@@ -8,10 +8,12 @@ several invokes are joined by `batches`.
 from __future__ import annotations
 
 import copy
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any, Literal, TypeVar, cast, overload
 
 import torch
@@ -34,7 +36,7 @@ from interp_components.standard import Root
 from interp_components.standard.family import Family
 from interp_components.tracing import Trace
 from interp_components.tracing.calls import Call
-from tracer_core import Backend
+from tracer_core import Backend, WithBlockNotFoundError
 
 Self = TypeVar("Self", bound="StandardizedTransformer")
 
@@ -193,7 +195,7 @@ class StandardizedTransformer(Root):
     def generate(
         self,
         *inputs: Any,
-        trace: Literal[True] = True,
+        trace: Literal[True] | None = None,
         eager: Eager = False,
         strict: bool = False,
         backend: Backend | None = None,
@@ -202,7 +204,7 @@ class StandardizedTransformer(Root):
     def generate(
         self,
         *inputs: Any,
-        trace: bool = True,
+        trace: bool | None = None,
         eager: Eager = False,
         strict: bool = False,
         backend: Backend | None = None,
@@ -212,7 +214,8 @@ class StandardizedTransformer(Root):
 
         Args:
             inputs: As for `trace`.
-            trace: As for `trace`; without a block the ids are returned.
+            trace: Whether there is a block. By default there is one where the call stands in a `with` statement, and
+                `ids = model.generate(...)` runs at once and returns the ids, as transformers' does.
             eager: As for `trace`.
             strict: Whether an edit without effect is an error.
             backend: What "run the block" means, see `tracer_core`.
@@ -221,6 +224,8 @@ class StandardizedTransformer(Root):
         self.dispatch()
         run = partial(generate, self._module, self._padding())
         made = self._set(eager, Trace(self, run, inputs, kwargs, is_single=False, strict=strict, backend=backend))
+        if trace is None:
+            trace = _has_block(made, sys._getframe(1))
         return made if trace else made.without_block()
 
     def _set(self, eager: Eager, trace: Trace) -> Trace:
@@ -298,6 +303,17 @@ class StandardizedTransformer(Root):
         own = {name: recipe[name] for name in _NAMING}
         copied: StandardizedTransformer = kind(copy.deepcopy(self._module, memo), tokenizer=self._tokenizer, **own)
         return copied
+
+
+def _has_block(trace: Trace, caller: FrameType) -> bool:
+    """Whether the caller is evaluating the item of a `with` statement, the block of which is captured then."""
+    try:
+        trace.capture(caller)
+    except WithBlockNotFoundError as error:
+        if type(error) is not WithBlockNotFoundError:
+            raise  # there is one, and its text is not to be had
+        return False
+    return True
 
 
 _NAMING = ("family", "rename", "envoys", "tokenizer_kwargs")
