@@ -11,7 +11,7 @@ import ast
 import sys
 from collections.abc import Awaitable, Generator
 from types import CodeType, FrameType, TracebackType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from tracer_core import capture, errors, frames, locate, saving, source, tracebacks
 from tracer_core.backends import Backend, InPlaceBackend
@@ -31,6 +31,7 @@ from tracer_core.saving import save as save
 from tracer_core.scope import kind as scope_kind
 from tracer_core.scope import push_result as push_result
 
+Self = TypeVar("Self", bound="Tracer")
 _IN_PLACE = InPlaceBackend()
 _RUNNING = saving.RUNNING
 _STEPS = frozenset({"source", "parse", "build", "compile"})
@@ -188,7 +189,7 @@ class Tracer(Deferrable):
 
     # Enter, skip, exit
 
-    def __enter__(self) -> Any:
+    def __enter__(self: Self) -> Self:
         """Capture the block and see to it that Python leaves it before its first statement."""
         frame = sys._getframe(1)
         block = self._entry
