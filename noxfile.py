@@ -63,12 +63,12 @@ class Run(Protocol):
         """Run the module `command[0]`; the session fails when it does."""
 
 
-def check_types(package: Package, run: Run) -> None:
+def check_types(package: Package, run: Run, python: Path) -> None:
     """mypy over what a package is made of, then pyright over what its users write."""
     parts = [f"{folder(package)}/{part}" for part in ("src", "benchmarks", "tools", "tests/typing")]
     run("mypy", *(part for part in parts if any((ROOT / part).rglob("*.py"))))
     if (ROOT / parts[-1]).is_dir():
-        run("pyright", parts[-1])
+        run("pyright", "--pythonpath", str(python), parts[-1])  # it would look at whatever Python is first on the path
 
 
 def fresh_environment(session: nox.Session, name: str, *requirements: str) -> str:
@@ -124,7 +124,8 @@ def in_components_env(session: nox.Session, *command: str) -> None:
 @nox.session(name="types-components", venv_backend="none", requires=["components-env"])
 def types_components(session: nox.Session) -> None:
     """Type-check interp-components as it is, and as a user's editor sees it."""
-    check_types(COMPONENTS, lambda *command: in_components_env(session, *command))
+    python = ROOT / ".nox" / "components-env" / SCRIPTS / "python"
+    check_types(COMPONENTS, lambda *command: in_components_env(session, *command), python)
 
 
 @nox.session(name="tests-components", venv_backend="none", requires=["components-env"])
@@ -201,7 +202,7 @@ def bench_components(session: nox.Session) -> None:
 def types_core(session: nox.Session) -> None:
     """Type-check tracer-core as it is, and as a user's editor sees it."""
     session.install(*TESTED, "--editable", folder(CORE), *groups(CORE, "test", "typing"))
-    check_types(CORE, lambda *command: session.run("python", "-m", *command))
+    check_types(CORE, lambda *command: session.run("python", "-m", *command), Path(session.bin, "python"))
 
 
 @nox.session(
