@@ -10,6 +10,7 @@ What the family does to logits after the head (a scale, a cap) is not in it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import torch
@@ -58,7 +59,8 @@ class Attribution:
         mlp = {"L{}N{}": self.neurons} if self.neurons is not None else {"mlp {}": self.mlp}
         for name, values in {**attention, **mlp}.items():
             means = values.mean(dim=-1)
-            parts |= {name.format(*at): means[tuple(at)].item() for at in (means == means).nonzero().tolist()}
+            places = product(*map(range, means.shape))
+            parts |= {name.format(*at): mean for at, mean in zip(places, means.flatten().tolist(), strict=True)}
         return sorted(parts.items(), key=lambda part: -abs(part[1]))[:k]
 
     def __repr__(self) -> str:
