@@ -284,3 +284,11 @@ def test_a_value_with_two_names_is_listed_once():
             return view
 
     assert list(values_of(Copying)) == ["copied"]
+
+
+def test_a_parameter_is_that_of_the_module(model):
+    """Assigned to the envoy, it is what the module computes with."""
+    weight = nn.Parameter(torch.zeros(2, 2))
+    model.h[1].attn.weight = weight
+
+    assert model._module.h[1].attn.weight is weight

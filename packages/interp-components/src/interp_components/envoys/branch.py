@@ -124,13 +124,19 @@ class Branch:
         return envoy
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Put a module under this one, on the module too; anything else is set on the envoy.
+        """Put a module under this one, on the module too, or give it another parameter; anything else is set on the envoy.
 
         Raises:
             AttributeError: a block assigns a tensor to a name that is not there, which would change nothing in the model.
         """
         if isinstance(value, Tensor):  # first: it is what blocks assign
-            if not hasattr(type(self), name) and name not in self.__dict__ and is_block_running():
+            if hasattr(type(self), name) or name in self.__dict__:
+                object.__setattr__(self, name, value)
+                return
+            if name in self._module._parameters or name in self._module._buffers:
+                setattr(self._module, name, value)
+                return
+            if is_block_running():
                 raise AttributeError(
                     f"{self.path} has no value {name!r}, so assigning it would change nothing{self._near(name)}"
                 )
