@@ -23,7 +23,7 @@ from tracer_core import (
     skip,
     skip_monitoring,
 )
-from tracer_core.capture import SITES, Site, Sites
+from tracer_core.site import SITES, Site, Sites
 
 
 class Idle:

@@ -39,3 +39,18 @@ def test_importing_the_package_does_not_import_what_executors_need(more, expecte
     done = subprocess.run([sys.executable, "-c", LOADED.format(more)], capture_output=True, text=True, check=True)
 
     assert done.stdout.split() == expected.split()
+
+
+def test_importing_the_package_does_not_import_what_makes_blocks():
+    """Half of the package waits for the first block."""
+    program = "import sys, tracer_core; print('tracer_core.capture' in sys.modules); tracer_core.tracer.skippable; "
+    program += "print('tracer_core.capture' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["False", "True"]
+
+
+def test_a_word_that_no_step_has_is_said_to_be_missing():
+    """As any module says it."""
+    with pytest.raises(AttributeError, match=r"module 'tracer_core\.tracer' has no attribute 'skipable'"):
+        tracer_core.tracer.skipable  # reading it is the test

@@ -10,7 +10,7 @@ from types import FunctionType
 import pytest
 
 from tracer_core import Tracer, TracerError, TraceSuspended, save, skip, skip_monitoring, skip_settrace
-from tracer_core.capture import SITES
+from tracer_core.site import SITES
 
 LISTENS_BY_MONITORING = sys.version_info >= (3, 12)
 

@@ -9,13 +9,11 @@ from types import CellType, CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import errors, frames, saving, scope
-from tracer_core.body import FIRST, VALUE
-from tracer_core.compile import Body, Kind
-from tracer_core.recipe import Apart, Recipe
 from tracer_core.results import Saved
+from tracer_core.site import FIRST, VALUE, Body, Kind, Site
 
 if TYPE_CHECKING:
-    from tracer_core.capture import Site
+    from tracer_core.recipe import Apart, Recipe
 
 _UNBOUND = CellType()
 
@@ -78,7 +76,7 @@ class Block:
         if body.is_async:
             return self._wait(function)
         if body.kind is Kind.NAMESPACE:
-            return run_in(function, self._namespace)
+            return scope.run_in(function, self._namespace)
         return function(self._first)
 
     def _made(self) -> FunctionType:
@@ -109,7 +107,7 @@ class Block:
         function = FunctionType(binding.code, self._globals, None, None, tuple(cells.values()))
         if binding.kind is Kind.NAMESPACE:
             namespace = dict(frame.f_locals)  # that of a class gets names of its own
-            run_in(function, namespace)
+            scope.run_in(function, namespace)
             bound = {name: namespace[name] for name in binding.writes}
         else:
             function(frame.f_locals[frame.f_code.co_varnames[0]]) if binding.takes_first else function()
@@ -171,7 +169,7 @@ class Block:
 
     def apart(self, values: Mapping[str, Any]) -> Apart:
         """Return a run of the block on cells of its own that hold `values`."""
-        return Apart(self.recipe.compiled(frozenset(values)), values, self._globals)
+        return self.recipe.apart(values, self._globals)
 
     def __call__(self, /, **names: Any) -> Saved:
         """Run the block with other values for some of the names it reads, and return the names it saved.
@@ -243,9 +241,9 @@ class Block:
         body = self.site.body
         if self.frame is None or not body.writes:
             return
-        names, writes = self.bound(), body.writes
         if body.kind is Kind.NAMESPACE and "__classcell__" in self._namespace:
             self.frame.f_locals[scope.ClassCell.NAME] = scope.ClassCell(self._namespace["__classcell__"])
+        names, writes = self.bound(), body.writes
         if self._shared or self.site.unread:
             passed_over = self._shared.keys() | self.site.unread
             names = {name: value for name, value in names.items() if name not in passed_over}
@@ -281,20 +279,6 @@ class Block:
 
 _RUNNERS = frozenset({Block.run.__code__, Block._wait.__code__})
 _NOTHING: dict[str, CellType] = {}
-
-
-def run_in(function: FunctionType, namespace: Any) -> None:
-    """Run `function`, the body of a class, with `namespace` as its locals."""
-
-    class Runner(type):
-        @classmethod
-        def __prepare__(cls, name: str, bases: tuple[type, ...], /, **options: Any) -> Any:
-            return namespace
-
-        def __new__(cls, name: str, bases: tuple[type, ...], namespace: Any) -> Any:
-            return None
-
-    builtins.__build_class__(function, function.__name__, metaclass=Runner)
 
 
 def enclosing(frame: FrameType) -> Block | None:

@@ -14,17 +14,11 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from tracer_core import errors, frames
-from tracer_core.saves import SAVE, is_save, is_save_method, turn_into_function, unpacking
-
-# Hidden names; the dot keeps them apart from anything a user can write.
-FIRST = ".first"
-VALUE = ".value"
-
-# As in `co_positions`: line, end line, column, end column; 3.10 knows lines only.
-Position: TypeAlias = "tuple[int, int | None, int | None, int | None]"
+from tracer_core.saves import is_save, is_save_method, turn_into_function, unpacking
+from tracer_core.site import SAVE, Position
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)

@@ -1,102 +1,27 @@
 """The caller's frame and the instruction it is at -> the `Block` of the `with` statement there, prepared once per site.
 
-A site is one `with` item in one code object. It is found again by the identity of the code object and the offset of the
-instruction that enters the item; never by file and line, which two cells of a notebook share, and never by the code
-object's own equality, which two files can share.
+This and all it stands on is imported when there is a first block to capture.
 """
 
 from __future__ import annotations
 
 import ast
 import warnings
-import weakref
-from collections.abc import Callable
-from types import CellType, CodeType, FrameType
-from typing import NamedTuple, Protocol
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING
 
 from tracer_core import errors, frames, locate, scope, skip, source, variables, verify
-from tracer_core.block import Block, enclosing
-from tracer_core.body import VALUE
-from tracer_core.compile import Body, Kind, compile_block, from_carved
+from tracer_core.block import enclosing
+from tracer_core.compile import compile_block, from_carved
 from tracer_core.recipe import Recipe
+from tracer_core.site import ENTERS, VALUE, Body, Kind, Site
+
+if TYPE_CHECKING:
+    from tracer_core.steps import Steps
 
 TRY_STATEMENTS: tuple[type[ast.stmt], ...] = tuple(
     node for node in (ast.Try, getattr(ast, "TryStar", None)) if node is not None
 )
-_ENTERS = frozenset({"__enter__", "__aenter__"})
-
-
-class Steps(Protocol):
-    """What a tracer may do its own way in a capture."""
-
-    def source(self, filename: str, /) -> str:
-        """Return the text of a file."""
-
-    def parse(self, source: str, lineno: int, /) -> locate.With | None:
-        """Return the `with` statement on a line."""
-
-    def build(self, node: locate.With, /) -> ast.Module:
-        """Return the block of a statement."""
-
-    def compile(self, module: ast.Module, frame: FrameType, /) -> CodeType:
-        """Return the code of a block."""
-
-
-class Site(NamedTuple):
-    """What is known about one `with` item in one code object."""
-
-    body: Body
-    enter: int
-    """The offset of the instruction that enters the item."""
-    way: skip.Way | None
-    """How the block is left; None for a block with nothing in it, which runs harmlessly."""
-    skip_offset: int
-    binding: Body | None
-    """The store of the `as` target, where the block has to be left before it."""
-    recipe: Recipe | None
-    """The block as text; None where the body comes from the bytecode."""
-    first_line: int
-    """The line of the block's first statement."""
-    own_name: str | None
-    """The name of the `as` target, if the block reads it."""
-    names: tuple[str, ...]
-    """The caller's names that the block has as cells."""
-    constants: dict[str, CellType]
-    """The cells of the hidden names."""
-    is_plain: bool
-    """Whether the block is a function without parameters that is not awaited, on names that the frame shows."""
-    is_nested: bool
-    """Whether the frame runs a block itself."""
-    unread: frozenset[str]
-    """The names that the frame never reads outside of the block, and need not be written; known where writing is costly."""
-
-
-class Sites(dict["tuple[int, int]", Site]):
-    """Sites by the id of the code object and the offset of the enter; an entry goes with its code object."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._keepers: dict[int, weakref.ref[CodeType]] = {}
-
-    def add(self, code: CodeType, site: Site) -> None:
-        """Keep `site` as long as `code` lives."""
-        key = id(code)
-        self[key, site.enter] = site
-        if key not in self._keepers:
-            # Bound as a default: the callback may come when this module's globals are gone.
-            def drop(
-                _: object, key: int = key, sites: Sites = self, forget: Callable[[int], None] = skip.forget
-            ) -> None:
-                del sites._keepers[key]
-                forget(key)
-                for entry in [entry for entry in list(sites) if entry[0] == key]:
-                    sites.pop(entry, None)
-
-            self._keepers[key] = weakref.ref(code, drop)
-
-
-# The sites of all tracers that capture the usual way; a class that overrides a step has its own.
-SITES = Sites()
 
 
 def entering(frame: FrameType) -> tuple[FrameType, frames.Enter]:
@@ -114,24 +39,9 @@ def entering(frame: FrameType) -> tuple[FrameType, frames.Enter]:
         if enter is not None:
             return frame, enter
         around = frame.f_back
-        if around is None or code.co_name not in _ENTERS:
+        if around is None or code.co_name not in ENTERS:
             raise errors.not_a_with(code, frame.f_lineno)
         frame = around
-
-
-def is_entering(frame: FrameType | None, block: Block) -> bool:
-    """Return whether `frame`, or the `with` statement behind the `__enter__` methods it is in, is where `block` begins."""
-    while frame is not None and frame is not block.frame and frame.f_code.co_name in _ENTERS:
-        frame = frame.f_back
-    if frame is None or frame is not block.frame:
-        return False
-    return block.site.enter in {frame.f_lasti, _awaited(frame)}
-
-
-def _awaited(frame: FrameType) -> int | None:
-    """Return where `frame` enters the manager whose `__aenter__`, a coroutine, it awaits; None where it awaits no such thing."""
-    enter = frames.awaited_at(frame.f_code.co_code, frame.f_lasti)
-    return None if enter is None else enter.offset
 
 
 def upcoming(frame: FrameType) -> frames.Enter | None:
@@ -252,7 +162,7 @@ def _site(
         constants={name: scope.CONSTANTS[name] for name in cells if name in scope.CONSTANTS},
         is_plain=not (body.takes_first or body.is_async or body.kind is Kind.NAMESPACE),
         is_nested=enclosing(frame) is not None,
-        unread=scope.unread(code, item.region) if frames.V314 and item is not None else frozenset(),
+        unread=variables.unread(code, item.region) if frames.V314 and item is not None else frozenset(),
     )
 
 

@@ -13,7 +13,7 @@ from types import CodeType
 from tracer_core import frames
 from tracer_core.carve_flow import Flow, Stack
 from tracer_core.carve_instructions import Instruction, Instructions
-from tracer_core.saves import SAVE
+from tracer_core.site import SAVE
 
 _TO_CELL = {
     "LOAD_FAST": "LOAD_DEREF",

@@ -25,15 +25,14 @@ would in place.
 from __future__ import annotations
 
 import ast
-import enum
 from collections.abc import Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tracer_core import frames, variables
-from tracer_core.body import FIRST, VALUE, Position, Survey
+from tracer_core.body import Survey
 from tracer_core.frames import qualified_name
-from tracer_core.saves import SAVE, UNPACKED
+from tracer_core.site import FIRST, SAVE, UNPACKED, VALUE, Body, Kind
 
 if TYPE_CHECKING:
     from tracer_core.carve import CarvedBody
@@ -44,29 +43,6 @@ _NO_TYPE_PARAMETERS: dict[str, Any] = {"type_params": []} if frames.V312 else {}
 _FUTURE = 0
 for _name in __import__("__future__").all_feature_names:
     _FUTURE |= getattr(__import__("__future__"), _name).compiler_flag
-
-
-class Kind(enum.Enum):
-    """Where a frame keeps its names."""
-
-    FUNCTION = enum.auto()
-    MODULE = enum.auto()
-    NAMESPACE = enum.auto()
-
-
-class Body(NamedTuple):
-    """A compiled block."""
-
-    code: CodeType
-    kind: Kind
-    writes: tuple[str, ...]
-    saved_names: frozenset[str]
-    takes_first: bool
-    is_async: bool
-    rewritten: frozenset[Position] = frozenset()
-    """The positions of what is done another way than in the text."""
-    dropped: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = ()
-    """From where to where (line, column) there are annotations that are not evaluated."""
 
 
 def compile_block(

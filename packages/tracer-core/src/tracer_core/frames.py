@@ -8,11 +8,13 @@ Offsets are in bytes, as in `frame.f_lasti`.
 from __future__ import annotations
 
 import ctypes
-import dis
 import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+
+# Not from `dis`, which takes as long to import as the warm half of this package.
+from opcode import HAVE_ARGUMENT, hasjabs, hasjrel, opmap, stack_effect
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -24,7 +26,7 @@ V313 = sys.version_info >= (3, 13)
 V314 = sys.version_info >= (3, 14)
 V315 = sys.version_info >= (3, 15)
 
-_OP = dis.opmap
+_OP = opmap
 EXTENDED_ARG = _OP["EXTENDED_ARG"]
 _CACHE = _OP.get("CACHE", -1)
 _SENTINEL = -1
@@ -33,7 +35,7 @@ _ASYNC_ENTER = _OP.get("BEFORE_ASYNC_WITH", _SENTINEL)
 _LOAD_SPECIAL = _OP.get("LOAD_SPECIAL", _SENTINEL) if V314 else _SENTINEL
 _CALL = _OP.get("CALL", _SENTINEL)
 _JUMP_FORWARD = _OP["JUMP_FORWARD"]
-_JUMPS = frozenset(dis.hasjrel).union(dis.hasjabs)
+_JUMPS = frozenset(hasjrel).union(hasjabs)
 _STORE_AND_LOAD = _OP.get("STORE_FAST_LOAD_FAST", _SENTINEL) if V313 else _SENTINEL
 _ASYNC_LANDING = frozenset(_OP[name] for name in ("SETUP_ASYNC_WITH", "END_SEND") if name in _OP)
 _SEND = _OP.get("SEND", _SENTINEL)
@@ -146,7 +148,7 @@ def target_store(raw: bytes, start: int) -> TargetStore:
     depth, position, has_branches = 1, start, False
     while True:
         offset, following, opcode, arg = next(instructions(raw, position))
-        depth += dis.stack_effect(opcode, arg if opcode >= dis.HAVE_ARGUMENT else None, jump=False)
+        depth += stack_effect(opcode, arg if opcode >= HAVE_ARGUMENT else None, jump=False)
         if depth <= 0 or (depth == 1 and opcode == _STORE_AND_LOAD):
             return TargetStore(offset, following, has_branches)
         has_branches = has_branches or opcode in _JUMPS

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 from tracer_core import compile as compiling
 from tracer_core import frames, locate, saving, scope
-from tracer_core.body import FIRST
-from tracer_core.compile import Body, Kind
 from tracer_core.needs import needed
+from tracer_core.site import FIRST, Body, Kind
 
 
 class Recipe(NamedTuple):
@@ -85,6 +84,10 @@ class Recipe(NamedTuple):
                 f"The block at {self.where} was called with {', '.join(unknown)}, but it reads no such name; it reads "
                 f"{', '.join(reads) or 'none'}. A name that the block binds before it reads it cannot be given a value."
             )
+
+    def apart(self, values: Mapping[str, Any], names: dict[str, Any]) -> Apart:
+        """Return a run of the block on cells of its own that hold `values`, with `names` as its globals."""
+        return Apart(self.compiled(frozenset(values)), values, names)
 
     def compiled(self, names: frozenset[str]) -> Body:
         """Return the block as a function that has `names` and all that it binds as cells."""

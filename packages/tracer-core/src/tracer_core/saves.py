@@ -11,9 +11,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection
 
-# The dot keeps them apart from anything a user can write.
-SAVE = ".save"
-UNPACKED = ".unpacked"
+from tracer_core.site import SAVE, UNPACKED
+
 SAVED_VALUE = ".saved"
 
 

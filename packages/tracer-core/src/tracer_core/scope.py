@@ -8,13 +8,13 @@ names both use, and so binds the names of the block around it even when that has
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable
-from types import CellType, CodeType, FrameType, FunctionType
+from types import CellType, FrameType, FunctionType
 from typing import Any
 
-from tracer_core import frames, locate, saving, variables
-from tracer_core.compile import Kind
-from tracer_core.saves import SAVE, UNPACKED
+from tracer_core import frames, saving
+from tracer_core.site import SAVE, UNPACKED, Kind
 
 CONSTANTS = {SAVE: CellType(saving.save_method), UNPACKED: CellType(saving.unpacked)}
 _UNBOUND: Any = object()
@@ -107,26 +107,18 @@ def spellings(frame: FrameType) -> tuple[str, ...]:
     return tuple(name for name, value in values if isinstance(value, FunctionType) and value.__name__ == "save")
 
 
-# Names by which code may reach its variables without naming them.
-_INTROSPECTION = frozenset(
-    {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "breakpoint", "set_trace"}
-)
+def run_in(function: FunctionType, namespace: Any) -> None:
+    """Run `function`, the body of a class, with `namespace` as its locals."""
 
+    class Runner(type):
+        @classmethod
+        def __prepare__(cls, name: str, bases: tuple[type, ...], /, **options: Any) -> Any:
+            return namespace
 
-def unread(code: CodeType, region: locate.Region) -> frozenset[str]:
-    """Return the variables of the function `code` that it reads nowhere outside of `region`.
+        def __new__(cls, name: str, bases: tuple[type, ...], namespace: Any) -> Any:
+            return None
 
-    On 3.14 and later each write to a variable from outside pins its old value until the frame ends, so a loop of traces
-    would hold what every round has saved. Cells are free of that.
-    """
-    if not code.co_flags & frames.CO_OPTIMIZED or _INTROSPECTION.intersection(code.co_names):
-        return frozenset()
-    positions = frames.positions(code)
-    read = {*code.co_cellvars, *code.co_freevars}
-    for offset, _, _, _ in frames.instructions(code.co_code):
-        if not region.holds(positions[offset // 2]):
-            read.update(variables.variables_read(code, offset))
-    return frozenset(code.co_varnames).difference(read)
+    builtins.__build_class__(function, function.__name__, metaclass=Runner)
 
 
 class ClassCell:

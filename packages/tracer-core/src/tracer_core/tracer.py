@@ -7,61 +7,42 @@ print(total)                # __exit__: the backend ran the block, what it saved
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Awaitable, Generator
-from types import CodeType, FrameType, TracebackType
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from importlib import import_module
+from types import CodeType, TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tracer_core import capture, errors, frames, locate, saving, source, tracebacks
+from tracer_core import errors, frames, saving, tracebacks
 from tracer_core.backends import Backend, InPlaceBackend
 from tracer_core.block import Block
+from tracer_core.deferrable import Deferrable
 
 # Re-exported: the steps and words of a trace can be had from here.
-from tracer_core.capture import TRY_STATEMENTS as TRY_STATEMENTS
-from tracer_core.capture import skippable as skippable
-from tracer_core.compile import compile_alone, compile_block
-from tracer_core.deferrable import Deferrable
 from tracer_core.errors import ExitTracingException as ExitTracingException
 from tracer_core.errors import WithBlockNotFoundError as WithBlockNotFoundError
 from tracer_core.saving import enter as enter
 from tracer_core.saving import leave as leave
 from tracer_core.saving import mark as mark
 from tracer_core.saving import save as save
-from tracer_core.scope import kind as scope_kind
 from tracer_core.scope import push_result as push_result
+from tracer_core.steps import Steps, is_entering
+
+if TYPE_CHECKING:
+    from tracer_core.capture import TRY_STATEMENTS as TRY_STATEMENTS
+    from tracer_core.capture import skippable as skippable
 
 Self = TypeVar("Self", bound="Tracer")
 _IN_PLACE = InPlaceBackend()
 _RUNNING = saving.RUNNING
-_STEPS = frozenset({"source", "parse", "build", "compile"})
 _STAYS = frozenset({"backend", "block", "future", "_entry", "_signal"})
 
 
-class SerializedFrame(NamedTuple):
-    """What is left of a frame when a tracer travels: where it was."""
-
-    co_filename: str
-    co_firstlineno: int
-    co_name: str
-
-
-class _Info:
-    """Where a block was captured, and its code."""
-
-    __slots__ = ("code", "frame")
-
-    def __init__(self, frame: FrameType | SerializedFrame | None, code: CodeType | None) -> None:
-        self.frame = frame
-        self.code = code
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Travel as the place of the frame only; neither a frame nor code can be read elsewhere."""
-        frame = self.frame
-        if isinstance(frame, FrameType):
-            code = frame.f_code
-            frame = SerializedFrame(code.co_filename, code.co_firstlineno, code.co_name)
-        return _Info, (frame, None)
+def __getattr__(name: str) -> object:
+    """Import what is re-exported from `capture` when it is first asked for."""
+    if name not in {"TRY_STATEMENTS", "skippable"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    return getattr(import_module("tracer_core.capture"), name)
 
 
 class _Ready(Awaitable[Any]):
@@ -93,118 +74,32 @@ def skip_context(tracer: Tracer) -> None:
         raise
 
 
-class Tracer(Deferrable):
+class Tracer(Steps, Deferrable):
     """Captures the block of its `with` statement and hands it to a backend instead of letting it run.
 
     Subclasses override `execute` to change what running the block means, or take another backend; `source`, `parse`, `build`
     and `compile` to change how a block is made from its text.
     """
 
-    Info = _Info
-    _sites: ClassVar[capture.Sites] = capture.SITES
-    _overridden: ClassVar[frozenset[str]] = frozenset()
-
-    block: Block
-    """The captured block; there since `capture`."""
-    _info: _Info | None = None
-    _entry: Block | None = None
     _signal: errors.ExitTracingException | None = None
 
     def __init__(self, backend: Backend | None = None) -> None:
         """Take what decides when and how the block runs; by default it runs once, when the `with` statement ends."""
         self.backend: Backend = _IN_PLACE if backend is None else backend
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Give a class that makes its blocks another way its own memory of them."""
-        super().__init_subclass__(**options)
-        own = _STEPS.intersection(vars(cls))
-        if own:
-            cls._overridden = cls._overridden | own
-            cls._sites = capture.Sites()
-
-    # Capture
-
-    def capture(self, frame: FrameType | None = None) -> None:
-        """Find the `with` statement that the caller's caller is entering, and make `block` from it.
-
-        Does nothing when that has been done: a function in the `with` line may call it early, to learn whether there is a
-        block at all.
-
-        Args:
-            frame: The frame with the `with` statement, where it is not that of the caller's caller.
-
-        Raises:
-            WithBlockNotFoundError: There is no `with` statement there, or no text for it that is what runs.
-            UnsupportedBody: The block holds what means nothing in code that runs later.
-        """
-        if self._entry is None:
-            self._capture(sys._getframe(2) if frame is None else frame)
-
-    def _capture(self, frame: FrameType) -> None:
-        site = self._sites.get((id(frame.f_code), frame.f_lasti))
-        if site is None:
-            frame, enter = capture.entering(frame)
-            site = self._sites.get((id(frame.f_code), enter.offset))
-            if site is None:
-                site = capture.make_site(frame, enter, self, self._overridden)
-                self._sites.add(frame.f_code, site)
-        self.block = self._entry = Block(site, frame)
-
-    @staticmethod
-    def source(filename: str) -> str:
-        """Return the text of `filename`, or an empty string; by itself a tracer looks further, see `source`."""
-        return source.text(filename)
-
-    def parse(self, source: str, lineno: int) -> locate.With | None:
-        """Return the `with` statement that has an item on line `lineno` of `source`, or None."""
-        return locate.on_line(source, lineno)
-
-    def build(self, node: locate.With) -> ast.Module:
-        """Return the block of `node`, a `with` statement of one item, as a module to be compiled."""
-        return ast.Module(body=node.body, type_ignores=[])
-
-    def compile(self, module: ast.Module, frame: FrameType) -> CodeType:
-        """Return the code of a block: that of a function without parameters, with the names of `frame` as its cells.
-
-        For a frame that enters no `with` statement, code that binds its names in whatever mapping `exec` is given.
-        """
-        try:
-            frame, enter = capture.entering(frame)
-        except errors.WithBlockNotFoundError:
-            return compile_alone(module, frame.f_code)
-        return compile_block(module.body, frame.f_code, scope_kind(frame), enter.is_async, []).code
-
-    @property
-    def info(self) -> _Info | None:
-        """The caller's frame, until the block has been handed over, and the block's code; None before `capture`."""
-        if "block" in vars(self):
-            return _Info(self.block.frame, self.block.code)
-        return self._info
-
-    @property
-    def node(self) -> locate.With | None:
-        """The `with` statement as a syntax tree, with the one item that this tracer is; None where there is no text."""
-        recipe = self.block.site.recipe if "block" in vars(self) else None
-        return None if recipe is None else recipe.node()
-
     # Enter, skip, exit
 
     def __enter__(self: Self) -> Self:
         """Capture the block and see to it that Python leaves it before its first statement."""
         frame = sys._getframe(1)
-        block = self._entry
-        if block is None:
+        if self._entry is None:
             site = self._sites.get((id(frame.f_code), frame.f_lasti))
             if site is None:
                 self._capture(frame)
-                block = self.block
-                site = block.site
             else:
-                self.block = self._entry = block = Block(site, frame)
-        else:
-            site = block.site
-            if not capture.is_entering(frame, block):
-                raise errors.not_a_with(frame.f_code, frame.f_lineno)
+                self.block = self._entry = Block(site, frame)
+        elif not is_entering(frame, self._entry):
+            raise errors.not_a_with(frame.f_code, frame.f_lineno)
         skip_context(self)
         return self
 
@@ -270,11 +165,11 @@ class Tracer(Deferrable):
     def _leave(self, error: BaseException | None) -> Block | None:
         """Undo the arming; return the block if Python skipped it, or None if `error` is one of the `with` line."""
         block, signal = self._entry, self._signal
-        self._signal = None
         assert block is not None
         frame, way = block.frame, block.site.way
         assert frame is not None
         if signal is not None and way is not None:
+            self._signal = None
             way.disarm(frame, signal)
         if error is not signal:
             self._entry = block.frame = None

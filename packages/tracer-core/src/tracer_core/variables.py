@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import dis
 from types import CodeType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tracer_core.frames import V311, instructions
+from tracer_core.frames import CO_OPTIMIZED, V311, instructions, positions
+
+if TYPE_CHECKING:
+    from tracer_core.locate import Region
 
 _LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
 _LOAD_NAME = dis.opmap["LOAD_NAME"]
@@ -85,3 +88,25 @@ def stored_name(code: CodeType, offset: int) -> str | None:
 def discards(code: CodeType, offset: int) -> bool:
     """Return whether the instruction at `offset` drops the entered value, for a `with` without a target."""
     return code.co_code[offset] == dis.opmap["POP_TOP"]
+
+
+# Names by which code may reach its variables without naming them.
+_INTROSPECTION = frozenset(
+    {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "breakpoint", "set_trace"}
+)
+
+
+def unread(code: CodeType, region: Region) -> frozenset[str]:
+    """Return the variables of the function `code` that it reads nowhere outside of `region`.
+
+    On 3.14 and later each write to a variable from outside pins its old value until the frame ends, so a loop of traces
+    would hold what every round has saved. Cells are free of that.
+    """
+    if not code.co_flags & CO_OPTIMIZED or _INTROSPECTION.intersection(code.co_names):
+        return frozenset()
+    where = positions(code)
+    read = {*code.co_cellvars, *code.co_freevars}
+    for offset, _, _, _ in instructions(code.co_code):
+        if not region.holds(where[offset // 2]):
+            read.update(variables_read(code, offset))
+    return frozenset(code.co_varnames).difference(read)

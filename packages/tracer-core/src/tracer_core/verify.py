@@ -14,8 +14,8 @@ from types import CodeType
 from typing import TypeAlias
 
 from tracer_core import frames, variables
-from tracer_core.compile import Body
 from tracer_core.locate import Item, Position, Region
+from tracer_core.site import Body
 
 _Entry: TypeAlias = "tuple[int | None, int, Hashable, Position]"
 
