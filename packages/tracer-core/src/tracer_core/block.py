@@ -243,6 +243,8 @@ class Block:
             return
         if body.kind is Kind.NAMESPACE and "__classcell__" in self._namespace:
             self.frame.f_locals[scope.ClassCell.NAME] = scope.ClassCell(self._namespace["__classcell__"])
+        if saving.nothing_is_saved():
+            return
         names, writes = self.bound(), body.writes
         if self._shared or self.site.unread:
             passed_over = self._shared.keys() | self.site.unread

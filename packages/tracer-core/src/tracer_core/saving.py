@@ -66,6 +66,12 @@ def depth() -> int:
     return 0 if scope is None else scope.depth
 
 
+def nothing_is_saved() -> bool:
+    """Return whether the trace that is running hands nothing back: it is the outermost, and has no marks."""
+    scope = RUNNING.get()
+    return scope is not None and scope.depth == 1 and not scope.marks
+
+
 def enter() -> Token[Scope | None]:
     """Open the scope of a trace, inside the one that is open; hand what it returns to `leave`."""
     return RUNNING.set(Scope(RUNNING.get()))
