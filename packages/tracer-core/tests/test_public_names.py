@@ -52,5 +52,5 @@ def test_importing_the_package_does_not_import_what_makes_blocks():
 
 def test_a_word_that_no_step_has_is_said_to_be_missing():
     """As any module says it."""
-    with pytest.raises(AttributeError, match=r"module 'tracer_core\.tracer' has no attribute 'skipable'"):
-        tracer_core.tracer.skipable  # reading it is the test
+    with pytest.raises(AttributeError, match=r"module 'tracer_core\.tracer' has no attribute 'skippble'"):
+        tracer_core.tracer.skippble  # reading it is the test

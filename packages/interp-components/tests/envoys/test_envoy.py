@@ -107,10 +107,10 @@ def test_a_block_cannot_assign_to_a_name_that_is_not_there():
     """A misspelt value would be set on the envoy, and the model would go on unchanged."""
     model = Traceable(nn.Linear(2, 2))
 
-    with pytest.raises(AttributeError, match=r"^model has no value 'outptu', .* did you mean 'output'\?$"):
+    with pytest.raises(AttributeError, match=r"^model has no value 'outputz', .* did you mean 'output'\?$"):
         with model.trace(torch.zeros(1, 2)):
-            model.outptu = torch.zeros(1, 2)
-    assert not hasattr(model, "outptu")
+            model.outputz = torch.zeros(1, 2)
+    assert not hasattr(model, "outputz")
 
 
 def test_a_note_on_an_envoy_can_be_changed_in_a_block():
