@@ -261,9 +261,8 @@ class Block:
         """Let go of the caller's frame; and of `tracer`, which holds the block, where the block reads it by its name."""
         self.frame = None
         name = self.site.own_name
-        if name is not None and self.cells.get(name) == CellType(
-            tracer
-        ):  # `as (tracer, other)` ends with another value
+        # `as (tracer, other)` ends with another value.
+        if name is not None and self.cells.get(name) == CellType(tracer):
             self.cells = {other: cell for other, cell in self.cells.items() if other != name}
             self._function = None
             self._tracer = weakref.ref(tracer)

@@ -130,16 +130,14 @@ class Branch:
             AttributeError: a block assigns a tensor to a name that is not there, which would change nothing in the model.
         """
         if isinstance(value, Tensor):  # first: it is what blocks assign
-            if hasattr(type(self), name) or name in self.__dict__:
-                object.__setattr__(self, name, value)
-                return
-            if name in self._module._parameters or name in self._module._buffers:
-                setattr(self._module, name, value)
-                return
-            if is_block_running():
-                raise AttributeError(
-                    f"{self.path} has no value {name!r}, so assigning it would change nothing{self._near(name)}"
-                )
+            if not hasattr(type(self), name) and name not in self.__dict__:
+                if name in self._module._parameters or name in self._module._buffers:
+                    setattr(self._module, name, value)
+                    return
+                if is_block_running():
+                    raise AttributeError(
+                        f"{self.path} has no value {name!r}, so assigning it would change nothing{self._near(name)}"
+                    )
         elif isinstance(value, nn.Module) and name != "_module":
             setattr(self._module, name, value)
             self.__dict__.pop(name, None)

@@ -150,8 +150,9 @@ class Trace(HasSteps, Tracer):
         for recorder in self._recorders:
             recorder.install(run, None)
         try:
-            if self.setting is not None or backward.is_named(blocks):
-                with self._around(run, blocks):
+            goes_back = backward.is_named(blocks)
+            if self.setting is not None or goes_back:
+                with self._around(run, goes_back):
                     result = run.execute(function, *call.args, **call.kwargs)
             else:
                 result = run.execute(function, *call.args, **call.kwargs)
@@ -162,13 +163,13 @@ class Trace(HasSteps, Tracer):
         return result
 
     @contextmanager
-    def _around(self, run: Run, blocks: list[Block]) -> Iterator[None]:
+    def _around(self, run: Run, goes_back: bool) -> Iterator[None]:
         """Have in place what this run needs and others do not; under the lock of the model, where it is set to something."""
         with ExitStack() as stack:
             if self.setting is not None:
                 stack.enter_context(run.root.lock())
                 stack.enter_context(self.setting)
-            if backward.is_named(blocks):
+            if goes_back:
                 stack.enter_context(backward.understood())
             yield
 
