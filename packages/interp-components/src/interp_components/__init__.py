@@ -3,7 +3,8 @@
     with model.trace("The Eiffel Tower is in"):
         hidden = model.layers[5].layer_output.save()
 
-Everything public imports from here. What stands on transformers is imported when it is first asked for.
+Everything public imports from here, when it is first asked for: importing the package alone imports neither torch nor
+transformers, which together take seconds.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from interp_components._version import __version__
-from interp_components.saving import save
 
 if TYPE_CHECKING:
     from interp_components import analysis
@@ -88,6 +88,7 @@ if TYPE_CHECKING:
         SelectionError,
         unavailable,
     )
+    from interp_components.saving import save
     from interp_components.standard import (
         Attention,
         Layer,
@@ -125,6 +126,7 @@ _ROOMS = {
         "UnsupportedFamily"
     ),
     "properties": "FIRST CopyEProperty DerivedEProperty EProperty SelectionError unavailable",
+    "saving": "save",
     "standard": (
         "Attention Layer Mlp Moe ParallelLayer PostNormAttention PostNormMlp ResidualEProperty Root ScaledEProperty "
         "Standard TokenEProperty interface_reason needs_eager needs_interface"

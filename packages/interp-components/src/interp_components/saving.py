@@ -1,7 +1,7 @@
 """`hidden = model.layers[0].output.save()`: what leaves the outermost trace, for tensors.
 
 The rules are tracer-core's. A block understands `x.save()` for a value of any type by itself; the method on tensors is
-for helper functions outside a block, and is the one thing that importing this package adds to torch.
+for helper functions outside a block, and is the one thing that this package adds to torch.
 """
 
 from __future__ import annotations

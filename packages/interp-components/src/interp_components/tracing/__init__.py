@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import interp_components.saving  # noqa: F401 - wherever there are traces, tensors have `save`
 from interp_components.tracing.calls import Call, as_call, join
 from interp_components.tracing.trace import Invoke, Trace
 from interp_components.tracing.traceable import Traceable
