@@ -53,6 +53,26 @@ def of_loading(source: str, options: Mapping[str, Any]) -> Iterator[None]:
         yield
     except OSError as error:
         raise LoadError(_why_nothing_is_there(source, options, error)) from error
+    except ValueError as error:
+        if is_untrusted(error, options):
+            raise untrusted(source) from error
+        raise
+
+
+def is_untrusted(error: Exception, options: Mapping[str, Any]) -> bool:
+    """Whether transformers refuses to run code that comes with a model.
+
+    Source: resolve_trust_remote_code, transformers 5.24, whose ValueError has no class of its own.
+    """
+    return not options.get("trust_remote_code") and "trust_remote_code=True" in str(error)
+
+
+def untrusted(source: str) -> LoadError:
+    """The error for a model that comes with code, which nobody allowed to run."""
+    return LoadError(
+        f"{source!r} comes with Python code of its own, which runs only where it is asked for: read it, and then load the "
+        f"model with trust_remote_code=True (on the command line, --trust-remote-code)"
+    )
 
 
 def _why_nothing_is_there(source: str, options: Mapping[str, Any], error: OSError) -> str:

@@ -90,7 +90,8 @@ class Pretrained:
         """
         self.source = source
         self._place = source if place is None else str(place)
-        self.options = dict(options)
+        # Said also where nobody asked: transformers would ask the terminal whether code from the hub may run.
+        self.options = {"trust_remote_code": False, **options}
         self.device = self.options.pop("device", None)
         config = self.options.get("config")
         self.config = config if isinstance(config, PreTrainedConfig) else self._read_config()
@@ -108,7 +109,8 @@ class Pretrained:
         building = {name: self.options[name] for name in _BUILDING if name in self.options}
         if building.get("dtype") == "auto":
             del building["dtype"]
-        return without_weights(self._class, self.config, building)
+        with failures.of_loading(self._place, self.options):
+            return without_weights(self._class, self.config, building)
 
     def load(self) -> nn.Module:
         """The model as `from_pretrained` gives it, moved to `device=` if that was asked for."""
@@ -125,6 +127,8 @@ class Pretrained:
         try:
             tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(self._place, **{**asked, **options})
         except (OSError, ValueError) as error:
+            if failures.is_untrusted(error, self.options):
+                raise failures.untrusted(self._place) from error
             raise failures.broken_tokenizer(self._place, error) from error
         return tokenizer
 
