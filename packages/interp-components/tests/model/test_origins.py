@@ -51,7 +51,7 @@ def test_code_that_comes_with_a_model_does_not_run_unasked(
 ) -> None:
     """It is refused with the way out, and nobody is asked on the terminal."""
     monkeypatch.setattr("builtins.input", lambda question: pytest.fail(question))
-    with pytest.raises(LoadError, match="comes with Python code of its own.*trust_remote_code=True"):
+    with pytest.raises(LoadError, match=r"comes with Python code of its own.*trust_remote_code=True"):
         StandardizedTransformer(with_code)
 
     assert not ran.exists()
