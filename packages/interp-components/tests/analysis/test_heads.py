@@ -50,3 +50,11 @@ def test_the_kernel_is_afterwards_the_one_before(llama: StandardizedTransformer)
     induction_scores(llama, length=4)
 
     assert llama.attn_implementation == "sdpa"
+
+
+def test_scores_of_some_layers_are_those_of_all(toy: StandardizedTransformer) -> None:
+    """The others are left out, and a head keeps its name."""
+    found = induction_scores(toy, layers=[1, 3])
+
+    assert found.values.tolist() == induction_scores(toy).values[[1, 3]].tolist()
+    assert found.strongest(1)[0][0].startswith("L1H")
