@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from interp_components.envoys.children import children_of
 from interp_components.properties import EProperty
 
 if TYPE_CHECKING:
     from interp_components.envoys.envoy import Envoy
+
+T = TypeVar("T")
 
 
 def listing(envoy: Envoy) -> str:
@@ -20,8 +22,8 @@ def listing(envoy: Envoy) -> str:
 def _lines(envoy: Envoy) -> list[str]:
     module = envoy._module
     extra = module.extra_repr()
-    inner = [line for block in _children(envoy) for line in block]
-    inner += _mounts(envoy)
+    inner = [line for label, count, lines in runs(envoy, _lines) for line in _headed(label, count, *lines)]
+    inner += [f"({name}): {path}" for name, path in mounts(envoy)]
     inner += [str(value) for value in values_of(type(envoy)).values() if value.description]
     head = f"{type(module).__name__}({extra}"
     if not inner:
@@ -29,32 +31,32 @@ def _lines(envoy: Envoy) -> list[str]:
     return [head, *(f"  {line}" for line in inner), ")"]
 
 
-def _children(envoy: Envoy) -> Iterator[list[str]]:
-    """The lines of each child, `(0-11): 12 x Block(` for a run of children that print alike."""
-    runs: list[tuple[list[str], list[str]]] = []
+def _headed(label: str, count: int, first: str, *rest: str) -> list[str]:
+    """The lines of a child under its label, `(0-11): 12 x Block(` for a run of children."""
+    return [f"({label}): {first if count == 1 else f'{count} x {first}'}", *rest]
+
+
+def runs(envoy: Envoy, made: Callable[[Envoy], T]) -> Iterator[tuple[str, int, T]]:
+    """Label, length and what is `made` of the children; neighbours of which it is equal are one run, `0-11`, 12 long."""
+    found: list[tuple[list[str], T]] = []
     for name, module in children_of(envoy._module).items():
         if module is not None:
-            lines = _lines(envoy._envoy_of(module))
+            one = made(envoy._envoy_of(module))
             label = "/".join([*envoy._tree.aliases.of(module), name])
-            if runs and runs[-1][1] == lines and name.isdigit() and runs[-1][0][-1].isdigit():
-                runs[-1][0].append(label)
+            if found and found[-1][1] == one and name.isdigit() and found[-1][0][-1].isdigit():
+                found[-1][0].append(label)
             else:
-                runs.append(([label], lines))
-    for labels, (first, *rest) in runs:
-        if len(labels) == 1:
-            yield [f"({labels[0]}): {first}", *rest]
-        else:
-            yield [f"({labels[0]}-{labels[-1]}): {len(labels)} x {first}", *rest]
+                found.append(([label], one))
+    for labels, one in found:
+        yield labels[0] if len(labels) == 1 else f"{labels[0]}-{labels[-1]}", len(labels), one
 
 
-def _mounts(envoy: Envoy) -> list[str]:
-    """A line for each alias that leads further down than one child."""
+def mounts(envoy: Envoy) -> list[tuple[str, str]]:
+    """Each alias that leads further down than one child, with where it leads."""
     tree = envoy._tree
     children = children_of(envoy._module).values()
     found = tree.aliases.on(envoy._module).items()
-    return [
-        f"({name}): {tree.paths[module][len(envoy.path) + 1 :]}" for name, module in found if module not in children
-    ]
+    return [(name, tree.paths[module][len(envoy.path) + 1 :]) for name, module in found if module not in children]
 
 
 def values_of(envoy_class: type) -> dict[str, EProperty]:
