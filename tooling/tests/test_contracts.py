@@ -34,6 +34,7 @@ HOUSE = {
     "interp_components/model/a.py": "from interp_components import families",
     "interp_components/analysis/a.py": "from interp_components.model import a",
     "interp_components/cli.py": "from interp_components.analysis import a\nfrom tracer_core.tracebacks import hide",
+    "interp_components/__main__.py": "from interp_components import cli",
 }
 ROOMS = "The rooms of interp_components import downwards"
 

@@ -9,8 +9,7 @@ import pytest
 import torch
 from tests.model import standins
 
-from interp_components.demo import experiments, page, subjects
-from interp_components.demo.__main__ import main
+from interp_components.demo import experiments, markup, page, subjects, tour
 from interp_components.demo.experiments import Head
 from interp_components.model import StandardizedTransformer
 
@@ -20,21 +19,21 @@ SCRIPT = "<script>alert('&')</script>"
 @pytest.fixture(scope="module")
 def model() -> StandardizedTransformer:
     """A tiny Llama."""
-    return StandardizedTransformer(standins.llama(), tokenizer=standins.tokenizer())
+    llama = standins.llama()
+    llama.set_attn_implementation("eager")
+    return StandardizedTransformer(llama, tokenizer=standins.tokenizer())
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A saved tiny Llama."""
-    return standins.save(tmp_path_factory.mktemp("llama"), standins.llama())
+def said() -> list[str]:
+    """What is said while the page below is made."""
+    return []
 
 
 @pytest.fixture(scope="module")
-def written(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page that the program writes for a prompt that holds markup."""
-    html = tmp_path_factory.mktemp("page") / "inside.html"
-    assert main(["--model", str(folder), "--prompt", SCRIPT, "--repeated", SCRIPT, "--html", str(html)]) == 0
-    return html.read_text(encoding="utf-8")
+def written(model: StandardizedTransformer, said: list[str]) -> str:
+    """The page of a prompt that holds markup."""
+    return page.page(tour.look_inside(model, "tiny", SCRIPT, SCRIPT, said.append))
 
 
 def test_markup_in_a_prompt_is_shown_as_text(written: str) -> None:
@@ -48,26 +47,15 @@ def test_the_page_needs_nothing_else(written: str) -> None:
     assert re.findall(r"https?:|src=|<link|@import|url\(", written) == []
 
 
-def test_what_is_found_is_printed_in_four_parts(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The program prints as it goes, and says where the page is."""
-    main(["--model", str(folder), "--html", str(tmp_path / "inside.html")])
-    printed = capsys.readouterr().out
-
-    assert re.findall(r"^\d\. .*\?", printed, re.MULTILINE) == [
+@pytest.mark.usefixtures("written")
+def test_what_is_found_is_said_in_four_parts(said: list[str]) -> None:
+    """Each part begins with its question."""
+    assert re.findall(r"^\d\. .*\?", "\n".join(said), re.MULTILINE) == [
         "1. What comes next?",
         "2. When does it know?",
         "3. Who notices a repetition?",
         "4. What are they for?",
     ]
-    assert str(tmp_path / "inside.html") in printed
-
-
-def test_a_model_that_is_not_there_ends_the_program_with_its_error(capsys: pytest.CaptureFixture[str]) -> None:
-    """One line and an exit code, no traceback."""
-    assert main(["--model", "./nowhere"]) == 1
-    assert capsys.readouterr().err.startswith("error: there is no folder './nowhere'")
 
 
 def test_the_last_layer_of_the_lens_says_what_the_model_says(model: StandardizedTransformer) -> None:
@@ -139,4 +127,9 @@ def test_the_demo_runs_on_the_best_model_at_hand(
 
 def test_spaces_and_line_ends_of_tokens_are_seen() -> None:
     """A token is shown with marks for what has no ink."""
-    assert page.shown(" a\n") == "·a⏎"
+    assert markup.shown(" a\n") == "·a⏎"
+
+
+def test_nothing_in_a_token_steers_a_terminal() -> None:
+    """Characters that are no text are spelled out."""
+    assert markup.shown("\x1b[31m\u202e") == r"\x1b[31m\u202e"
