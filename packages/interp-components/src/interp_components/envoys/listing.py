@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from interp_components.envoys.children import children_of
 from interp_components.properties import EProperty
@@ -59,12 +59,12 @@ def mounts(envoy: Envoy) -> list[tuple[str, str]]:
     return [(name, tree.paths[module][len(envoy.path) + 1 :]) for name, module in found if module not in children]
 
 
-def values_of(envoy_class: type) -> dict[str, EProperty]:
+def values_of(envoy_class: type) -> dict[str, EProperty[Any]]:
     """The named values of an envoy class, those of its bases first.
 
     A descriptor that is bound a second time, as `@value.transform def _carry_back(...)` does, is listed once.
     """
-    found: dict[str, EProperty] = {}
+    found: dict[str, EProperty[Any]] = {}
     for kind in reversed(envoy_class.__mro__):
         for name, value in vars(kind).items():
             if isinstance(value, EProperty) and value.name == name:

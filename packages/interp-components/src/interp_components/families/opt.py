@@ -20,6 +20,7 @@ from transformers.models.opt import modeling_opt as native
 from interp_components import standard
 from interp_components.layouts import Neurons, Residual
 from interp_components.properties import CopyEProperty, EProperty
+from interp_components.properties.eproperty import V
 from interp_components.standard import LooseMlp
 from interp_components.standard.calls import per_call
 
@@ -39,7 +40,7 @@ def _positions(mlp: Mlp) -> int:
     return per_call(layer, "positions", lambda: int(layer.source.hidden_states_shape_0.output[1]))
 
 
-class _FlatEProperty(EProperty):
+class _FlatEProperty(EProperty[V]):
     """A value of all tokens in one list, served by row and position."""
 
     # Any: the host is whatever component carries the value.

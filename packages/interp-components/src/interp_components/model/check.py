@@ -96,7 +96,7 @@ class Values:
                 self.absent[place] = reason
         Run(self._root._input, workers).execute(forward)
 
-    def __iter__(self) -> Iterator[tuple[Place, Standard, EProperty]]:
+    def __iter__(self) -> Iterator[tuple[Place, Standard, EProperty[Any]]]:
         """Each value with its place, the component that carries it and its descriptor."""
         for (block, part), host in self.hosts.items():
             for name, descriptor in host.values().items():
@@ -128,7 +128,7 @@ def _look_at_layouts(root: Root, values: Values, joined: Joined, size: torch.Siz
             joined.add(place, "failed", "the block that reads it was not served")
 
 
-def _wrong(value: Any, descriptor: EProperty, sizes: dict[str, set[int]]) -> str | None:
+def _wrong(value: Any, descriptor: EProperty[Any], sizes: dict[str, set[int]]) -> str | None:
     """What a value has otherwise than its layout says; axes of unknown size have any."""
     layout, axes = descriptor.layout, descriptor.dims
     if not axes or (value is None and descriptor.is_optional):
@@ -151,7 +151,7 @@ def _given(size: torch.Size) -> dict[str, set[int]]:
     return {"batch": {batch}, "seq": {positions}, "query": {positions}, "key": {positions}}
 
 
-def _sizes(root: Root, host: Standard, descriptor: EProperty) -> dict[str, set[int]]:
+def _sizes(root: Root, host: Standard, descriptor: EProperty[Any]) -> dict[str, set[int]]:
     known: dict[str, set[int]] = {}
     for axis in set(descriptor.dims) & AXES.keys():
         lengths = (_size(host, name) or _size(root, name) for name in AXES[axis])

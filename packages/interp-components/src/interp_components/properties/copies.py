@@ -12,10 +12,10 @@ from typing import Any
 
 from torch import Tensor
 
-from interp_components.properties.eproperty import EProperty, Stub
+from interp_components.properties.eproperty import EProperty, Stub, V
 
 
-class CopyEProperty(EProperty):
+class CopyEProperty(EProperty[V]):
     """A value that is copied for the block and carried back as the block moves on."""
 
     # Any: the host is whatever component carries the value.

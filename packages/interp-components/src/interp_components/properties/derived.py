@@ -6,13 +6,18 @@ It has no place of its own in the forward: a read calls `compute(envoy)`, which 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
+
+from torch import Tensor
 
 from interp_components.properties import availability
-from interp_components.properties.eproperty import EProperty
+from interp_components.properties.eproperty import EProperty, Self, V
+
+if TYPE_CHECKING:
+    from interp_components.served import ServedTensor
 
 
-class DerivedEProperty(EProperty):
+class DerivedEProperty(EProperty[V]):
     """A read-only value.
 
     Args:
@@ -24,7 +29,7 @@ class DerivedEProperty(EProperty):
 
     def __init__(
         self,
-        compute: Callable[[Any], Any],
+        compute: Callable[[Any], V],
         description: str | None = None,
         unavailable: availability.Availability = None,
         instead: str | None = None,
@@ -37,6 +42,12 @@ class DerivedEProperty(EProperty):
         """Return False: what is computed has no key that could move; the values it reads have theirs."""
         return False
 
+    @overload
+    def __get__(self: Self, obj: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(self: EProperty[Tensor], obj: Any, owner: type | None = None) -> ServedTensor: ...
+    @overload
+    def __get__(self, obj: Any, owner: type | None = None) -> V: ...
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
         """Return what `compute` makes of the envoy; the descriptor itself on a class."""
         if obj is None:

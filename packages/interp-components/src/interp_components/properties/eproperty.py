@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from torch import Tensor
 
 from interp_components import display, keys, layouts
 from interp_components.interleaving import Location, Worker, current
@@ -21,13 +23,19 @@ from interp_components.properties import annotation, availability, selection
 from interp_components.properties.resolve import resolve
 from interp_components.properties.writeback import WriteBack
 
+if TYPE_CHECKING:
+    from interp_components.served import ServedTensor
+
 # Any: a stub is a method of whatever envoy class carries the value, and the value is whatever the model serves there.
 Stub = Callable[..., Any]
 KeySource = str | Callable[[Any], str] | None
-Self = TypeVar("Self", bound="EProperty")
+Self = TypeVar("Self", bound="EProperty[Any]")
+V = TypeVar("V")
+"""What a value is read as: by its stub's annotation, and anything when it has none."""
+W = TypeVar("W")
 
 
-class EProperty:
+class EProperty(Generic[V]):
     """A value of the running model under a name, served from the place that its key names.
 
     Used as a decorator on a stub `def name(self, value) -> Layout`, which turns what is served into what is read.
@@ -45,7 +53,7 @@ class EProperty:
     _transform: Stub | None = None
 
     def __init__(
-        self,
+        self: EProperty[Any],
         key: KeySource = None,
         description: str | None = None,
         unavailable: availability.Availability = None,
@@ -60,12 +68,13 @@ class EProperty:
         self._preprocess: Stub | None = None
         self._hint: Any = None
 
-    def __call__(self: Self, stub: Stub) -> Self:
+    def __call__(self, stub: Callable[[Any, Any], W]) -> EProperty[W]:
         """Take the stub: its name, its docstring, its layout, and what it makes of a served value."""
         self._preprocess = stub
         self.__doc__ = stub.__doc__
         self._named(stub.__name__)
-        return self
+        taken: Any = self  # Any: from here on it is of the type that the stub says
+        return taken  # type: ignore[no-any-return]  # see above
 
     def postprocess(self: Self, function: Stub) -> Self:
         """Take `f(self, assigned)`, which turns an assigned value into what the model goes on with."""
@@ -145,7 +154,9 @@ class EProperty:
     @overload
     def __get__(self: Self, obj: None, owner: type | None = None) -> Self: ...
     @overload
-    def __get__(self, obj: Any, owner: type | None = None) -> Any: ...
+    def __get__(self: EProperty[Tensor], obj: Any, owner: type | None = None) -> ServedTensor: ...
+    @overload
+    def __get__(self, obj: Any, owner: type | None = None) -> V: ...
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
         """Return the value at this point of the running model; the descriptor itself on a class."""
         if obj is None:
@@ -159,7 +170,7 @@ class EProperty:
             return self._editable(obj, worker, location, key)
         return self._viewed(obj, self._picked(obj, key, worker.read(location)))
 
-    def __set__(self, obj: Any, value: Any) -> None:
+    def __set__(self, obj: Any, value: V) -> None:
         """Replace the value in the running model."""
         if self.unavailable is not None:
             availability.require(self.unavailable, obj, self.name)
@@ -209,7 +220,7 @@ class EProperty:
         return view
 
 
-def unavailable(reason: availability.Availability) -> EProperty:
+def unavailable(reason: availability.Availability) -> EProperty[Any]:
     """Return a marker for a value that a component does not have: `attention_scores = unavailable("...")`."""
     text = reason if isinstance(reason, str) else "depends on the module"
     return EProperty(description=f"Unavailable: {text}", unavailable=reason)

@@ -12,7 +12,7 @@ Source: e.g. LlamaAttention.forward and eager_attention_forward, transformers 5.
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from torch import Tensor
 
@@ -21,6 +21,9 @@ from interp_components.properties import FIRST, CopyEProperty, EProperty
 from interp_components.standard import sizes
 from interp_components.standard.base import Standard
 from interp_components.standard.reasons import interface_reason, needs_interface
+
+if TYPE_CHECKING:
+    from interp_components.standard.parts import TensorEnvoy
 
 INTERFACE: Final = "source.attention_interface_1"
 
@@ -32,6 +35,7 @@ class Attention(Standard):
         SINK: Whether a row of the pattern also attends to something that is no position, so that it sums to less than 1.
     """
 
+    o_proj: TensorEnvoy
     returns_tuple = True
     SINK: ClassVar[bool] = False
 

@@ -29,7 +29,7 @@ class Standard(Traceable):
         return getattr(self._module, "config", None) or self.root._module.config
 
     @classmethod
-    def values(cls) -> dict[str, EProperty]:
+    def values(cls) -> dict[str, EProperty[Any]]:
         """Return the standard values by name, those of the base classes first."""
         return values_of(cls)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -10,6 +10,11 @@ from interp_components.layouts import Residual
 from interp_components.properties import FIRST, EProperty
 from interp_components.standard.base import Standard
 from interp_components.standard.residual import ResidualEProperty
+
+if TYPE_CHECKING:
+    from interp_components.standard.attention import Attention
+    from interp_components.standard.mlp import Mlp
+    from interp_components.standard.parts import OneTensor, TensorEnvoy
 
 
 def _no_stream_between(layer: Layer) -> str | None:
@@ -20,6 +25,13 @@ def _no_stream_between(layer: Layer) -> str | None:
 
 class Layer(Standard):
     """A block that reads the residual stream and adds to it."""
+
+    input: OneTensor
+    output: OneTensor
+    self_attn: Attention
+    mlp: Mlp
+    input_layernorm: TensorEnvoy
+    post_attention_layernorm: TensorEnvoy
 
     @property
     def is_parallel(self) -> bool:

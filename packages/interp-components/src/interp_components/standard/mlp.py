@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from torch import Tensor
 
 from interp_components.layouts import Neurons, Residual
@@ -9,9 +11,16 @@ from interp_components.properties import FIRST, EProperty
 from interp_components.standard import sizes
 from interp_components.standard.base import Standard
 
+if TYPE_CHECKING:
+    from interp_components.standard.parts import OneTensor, TensorEnvoy
+
 
 class Mlp(Standard):
     """The MLP of a block: widen, bend, narrow."""
+
+    input: OneTensor
+    output: OneTensor
+    down_proj: TensorEnvoy
 
     @EProperty("input")
     def mlp_input(self, value: Tensor) -> Residual:

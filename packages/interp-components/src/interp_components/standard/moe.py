@@ -11,6 +11,8 @@ Source: MixtralSparseMoeBlock.forward and integrations.moe, transformers 5.24.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from torch import Tensor
 
 from interp_components.layouts import ExpertIndices, ExpertOutputs, ExpertWeights, Residual, RouterLogits
@@ -18,6 +20,10 @@ from interp_components.properties import unavailable
 from interp_components.standard import sizes
 from interp_components.standard.mlp import Mlp
 from interp_components.standard.tokens import TokenEProperty
+
+if TYPE_CHECKING:
+    from interp_components.standard.parts import TensorEnvoy
+    from interp_components.tracing import Traceable
 
 KERNELS = ("grouped_mm", "batched_mm")
 
@@ -44,6 +50,10 @@ def no_shared_expert(mixture: Moe) -> str | None:
 
 class Moe(Mlp):
     """A mixture of experts: a router, experts, and in some families an expert that all tokens share."""
+
+    router: Traceable
+    experts: TensorEnvoy
+    shared_experts: TensorEnvoy
 
     mlp_activations = unavailable("the neurons of a mixture are those of its experts, and differ from token to token")
 

@@ -17,9 +17,10 @@ from typing import Any
 from interp_components import keys
 from interp_components.interleaving import Location, Worker
 from interp_components.properties import EProperty
+from interp_components.properties.eproperty import V
 
 
-class ResidualEProperty(EProperty):
+class ResidualEProperty(EProperty[V]):
     """A value that the forward goes on with under more than one name, so that writes go into the tensor."""
 
     def _replace(self, obj: Any, worker: Worker, location: Location, key: keys.Key, value: Any) -> None:

@@ -7,7 +7,7 @@ model is, and what people do with all its blocks at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -20,6 +20,9 @@ from interp_components.standard.base import Standard
 from interp_components.standard.family import Family
 from interp_components.standard.layer import Layer
 from interp_components.standard.sizes import Size
+
+if TYPE_CHECKING:
+    from interp_components.standard.parts import Layers, TensorEnvoy
 
 Index = int | slice | Sequence[int] | None
 
@@ -46,6 +49,10 @@ class Root(Standard):
         tokenizer: What turns token ids into text.
     """
 
+    embed_tokens: TensorEnvoy
+    layers: Layers
+    norm: TensorEnvoy
+    lm_head: TensorEnvoy
     family: Family | None = None
     tokenizer: Any = None  # Any: transformers' tokenizers share no typed base class
 
@@ -191,8 +198,7 @@ class Root(Standard):
         return SupportTable({**super().support(), **support.of_blocks(list(self.layers))})
 
     def _block(self, layer: int) -> Layer:
-        block: Layer = self.layers[layer]
-        return block
+        return self.layers[layer]
 
 
 def _chosen(count: int, index: Index) -> Tensor:

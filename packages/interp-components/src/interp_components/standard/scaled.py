@@ -15,10 +15,10 @@ from interp_components import keys
 from interp_components.interleaving import Location, Worker
 from interp_components.properties import EProperty, selection
 from interp_components.properties.availability import Availability
-from interp_components.properties.eproperty import Stub
+from interp_components.properties.eproperty import Stub, V
 
 
-class ScaledEProperty(EProperty):
+class ScaledEProperty(EProperty[V]):
     """A value that is what the model serves, times a scale.
 
     Args:
@@ -33,7 +33,7 @@ class ScaledEProperty(EProperty):
     _transform: Stub | None = staticmethod(lambda obj, view, raw: view)
 
     def __init__(
-        self,
+        self: ScaledEProperty[Any],
         key: str,
         scale: Callable[[Any], float],
         description: str | None = None,

@@ -7,7 +7,7 @@ under one of its known names, else the width of a projection.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from torch import nn
 
@@ -27,8 +27,12 @@ class Size:
         self.name = compute.__name__
         self.__doc__ = compute.__doc__
 
-    # Any: a size has no typed owner, and on a class it is the descriptor itself.
-    def __get__(self, obj: Any, owner: type | None = None) -> Any:
+    # Any: a size has no typed owner.
+    @overload
+    def __get__(self, obj: None, owner: type | None = None) -> Size: ...
+    @overload
+    def __get__(self, obj: Any, owner: type | None = None) -> int: ...
+    def __get__(self, obj: Any, owner: type | None = None) -> Size | int:
         """Return the size; the descriptor itself on a class.
 
         Raises:

@@ -14,12 +14,13 @@ from torch import Tensor
 from interp_components import keys
 from interp_components.interleaving import Location, Worker
 from interp_components.properties import EProperty, availability, selection
+from interp_components.properties.eproperty import V
 from interp_components.standard.calls import per_call
 
 # Any: the host is whatever component carries the value.
 
 
-class TokenEProperty(EProperty):
+class TokenEProperty(EProperty[V]):
     """A value whose tensor has one axis for all tokens, or has the layout's own axes already.
 
     The stub and the postprocess see the model's own tensor.
