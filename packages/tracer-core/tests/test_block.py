@@ -1,10 +1,11 @@
 """A captured block on its own."""
 
 import sys
+import threading
 import weakref
 from types import CellType
 
-from tracer_core import Tracer, save
+from tracer_core import Tracer, save, scope
 
 
 class Later(Tracer):
@@ -94,3 +95,24 @@ def test_a_name_that_a_block_holds_is_bound_for_the_block_alone():
         found.append((known, later.block.bound()))
 
     assert found == [7, (1, {"known": 2, "new": 2})]
+
+
+def test_threads_that_run_a_block_at_once_share_its_variables(monkeypatch):
+    """A thread that asks for the variables while another makes them gets the very same."""
+    others, seen = [], []
+    filled = scope.filled
+
+    def filled_slowly(names, values):
+        if not others:
+            others.append(threading.Thread(target=lambda: seen.append(tracer.block.cells)))
+            others[0].start()
+            others[0].join(0.1)  # it waits for us
+        return filled(names, values)
+
+    monkeypatch.setattr(scope, "filled", filled_slowly)
+    with Tracer(lambda tracer: None) as tracer:
+        seen.append(1)
+    cells = tracer.block.cells
+    others[0].join()
+
+    assert seen[0] is cells

@@ -2,6 +2,7 @@
 
 import asyncio
 import builtins
+import copy
 import enum
 import gc
 import pickle
@@ -23,7 +24,7 @@ from tracer_core import (
     skip,
     skip_monitoring,
 )
-from tracer_core.site import SITES, Site, Sites
+from tracer_core.site import SITES, Sites
 
 
 class Idle:
@@ -42,13 +43,22 @@ def executed(tmp_path, text, **names):
     return names
 
 
+def a_site(enter):
+    """Return a site that is entered at the offset `enter`."""
+    with Tracer() as tracer:
+        pass
+    site = copy.copy(tracer.block.site)
+    site.enter = enter
+    return site
+
+
 def test_a_site_goes_with_its_code():
     """Code that is made and dropped leaves nothing in the caches."""
     sites = Sites()
     code = compile("with a:\n    b\n", "made.py", "exec")
     enter = next(frames.enters(code.co_code))
     skip.way(code, enter.after + 2, starts_line=True)
-    sites.add(code, Site(None, enter.offset, *[None] * (len(Site._fields) - 2)))
+    sites.add(code, a_site(enter.offset))
     key = id(code)
 
     del code
@@ -288,14 +298,15 @@ def test_a_tracer_is_free_again_after_it_was_refused(monkeypatch):
             kept = save([1])
         return kept
 
-    def arm(frame, offset):
+    def arm(frame, offset, signal):
         if not ready[0]:
             raise TraceSuspended
-        return site.way.arm(frame, offset)
+        return way.arm(frame, offset, signal)
 
     block(Tracer())
     site = next(site for (code, _), site in SITES.items() if code == id(block.__code__))
-    monkeypatch.setitem(SITES, (id(block.__code__), site.enter), site._replace(way=site.way._replace(arm=arm)))
+    way = site.way
+    monkeypatch.setattr(site, "way", way._replace(arm=arm))
     tracer = Tracer()
     with pytest.raises(TraceSuspended):
         block(tracer)

@@ -29,13 +29,13 @@ def test_the_line_of_no_instruction_is_none():
 
 
 def test_the_handled_error_can_be_changed():
-    """`set_handled` decides what `sys.exc_info()` shows, and the end of the clause puts things right."""
+    """What `sys.exc_info()` shows can be set and forgotten, and the end of the clause puts things right."""
     other = ValueError("other")
     seen = []
     try:
         raise KeyError
     except KeyError:
-        frames.set_handled(None)
+        frames.forget_handled()
         seen.append(sys.exc_info()[1])
         frames.set_handled(other)
         seen.append(sys.exc_info()[1])

@@ -144,7 +144,8 @@ def waiting(tracer, local_trace):
     frame = standing.gi_frame
     frame.f_trace = local_trace
     with listening(tracer):
-        signal = skip_settrace.arm_instruction(frame, frame.f_lasti + 2)
+        signal = skip.ExitTracingException()
+        sys.settrace(skip_settrace.arm_instruction(frame, frame.f_lasti + 2, signal) or sys.gettrace())
         hook = frame.f_trace
         skip_settrace.disarm_instruction(frame, signal)
     assert (frame.f_trace, frame.f_trace_opcodes) == (local_trace, False)
@@ -165,7 +166,7 @@ def test_the_hook_of_a_frame_tells_what_traced_it_before():
     hook, _, frame = waiting(lambda *event: None, trace)
     with listening(lambda *event: None):
         for event in ("exception", "line", "opcode", "line"):
-            assert hook(frame, event, None) is hook
+            hook(frame, event, None)
 
     assert heard == ["exception", "line", "later line"]
 
@@ -316,13 +317,7 @@ def test_a_block_that_was_not_held_back_is_reported(monkeypatch):
 
     block()
     site = next(site for (code, _), site in SITES.items() if code == id(block.__code__))
-    signal = site.way.arm(sys._getframe(), 10**6)
-    site.way.disarm(sys._getframe(), signal)
-    monkeypatch.setitem(
-        SITES,
-        (id(block.__code__), site.enter),
-        site._replace(way=skip.Way(lambda frame, offset: signal, lambda *_: None)),
-    )
+    monkeypatch.setattr(site, "way", skip.Way(lambda frame, offset, signal: None, lambda *_: None))
 
     with pytest.raises(TracerError, match="ran in place"):
         block()
@@ -425,7 +420,7 @@ def test_where_nothing_is_heard_the_block_is_refused(monkeypatch):
     monkeypatch.setattr(skip_monitoring, "_probe", lambda: None)
 
     with pytest.raises(TraceSuspended):
-        skip_monitoring.arm_line(sys._getframe(), 0)
+        skip_monitoring.arm_line(sys._getframe(), 0, skip.ExitTracingException())
 
 
 @pytest.mark.parametrize("distance", [0, 2], ids=["there", "elsewhere"])
@@ -434,12 +429,13 @@ def test_the_hook_of_a_frame_waits_for_its_place(distance):
     standing = (value for value in [1])
     frame = standing.gi_frame
     with listening(None):
-        signal = skip_settrace.arm_line(frame, frame.f_lasti + distance)
+        signal = skip.ExitTracingException()
+        sys.settrace(skip_settrace.arm_line(frame, frame.f_lasti + distance, signal))
         hook = frame.f_trace
         skip_settrace.disarm_line(frame, signal)
 
     if distance:
-        assert hook(frame, "line", None) is hook
+        assert hook(frame, "line", None) is None  # which keeps it
     else:
         with pytest.raises(skip.ExitTracingException):
             hook(frame, "line", None)
@@ -450,7 +446,7 @@ def test_where_a_tracer_hears_nothing_the_block_is_refused(monkeypatch):
     monkeypatch.setattr(skip_settrace, "_is_suspended", lambda tracer: True)
 
     with listening(lambda *event: None), pytest.raises(TraceSuspended):
-        skip_settrace.arm_line(sys._getframe(), 0)
+        skip_settrace.arm_line(sys._getframe(), 0, skip.ExitTracingException())
 
 
 def test_the_ids_of_a_debugger_coverage_and_a_profiler_are_left_to_them():

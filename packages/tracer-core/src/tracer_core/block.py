@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import threading
 import weakref
-from collections.abc import Mapping
-from types import CellType, CodeType, FrameType, FunctionType
+from collections.abc import Callable, Mapping
+from types import CellType, CodeType, FrameType, FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import errors, frames, saving, scope
@@ -25,17 +26,20 @@ class Block:
     the caller's frame no more once `open` has read it.
     """
 
-    __slots__ = ("_first", "_function", "_globals", "_namespace", "_shared", "_tracer", "cells", "frame", "site")
-
-    def __init__(self, site: Site, frame: FrameType) -> None:
-        self.site = site
-        self.frame: FrameType | None = frame
-        self.cells = self._shared = _NOTHING
-        self._globals = frame.f_globals
-        self._function: FunctionType | None = None
-        self._first: Any
-        self._namespace: dict[str, Any]
-        self._tracer: weakref.ref[Any]
+    site: Site
+    frame: FrameType | None
+    """The caller's frame, until the block has been handed over."""
+    _globals: dict[str, Any]
+    _values: dict[str, Any] | None = None
+    """The names of the caller that `open` has found bound, until there are cells."""
+    _cells: dict[str, CellType] | None = None
+    _function: Callable[..., Any] | None
+    _shared: Mapping[str, CellType] = MappingProxyType({})
+    """The cells of the block around it."""
+    _namespace: dict[str, Any]
+    _first: Any = None
+    _tracer: weakref.ref[Any] | None = None
+    """The tracer, where the block reads it by its name and has been closed."""
 
     def open(self, target: Any = None) -> None:
         """Read the caller's names, as they are now; where Python has left before it, store `target` in the `as` target first."""
@@ -49,13 +53,13 @@ class Block:
             self._shared = around.cells
         names = frame.f_locals
         if site.is_plain and around is None:
-            # Hidden names come first in the alphabet, so this is the order of the code's free variables.
-            cells = site.constants.copy()
+            values: dict[str, Any] = {}
+            self._cells, self._values = None, values
             for name in site.names:
-                cells[name] = CellType(names[name]) if name in names else CellType()
-            self.cells = cells
+                if name in names:
+                    values[name] = names[name]
             return
-        self.cells = scope.cells(site.body.code.co_freevars, frame, self._shared)
+        self._cells = scope.cells(site.names, frame, self._shared)
         if site.body.kind is Kind.NAMESPACE:
             if names is frame.f_globals:
                 self._namespace = self._globals = scope.ModuleNames(frame.f_globals, site.body.writes)
@@ -63,6 +67,18 @@ class Block:
                 self._namespace = dict(names)
         if site.body.takes_first:
             self._first = names.get(frame.f_code.co_varnames[0])
+
+    @property
+    def cells(self) -> dict[str, CellType]:
+        """The variables of the block that are not its own alone, in the order of its code's free variables."""
+        if self._cells is None and self._values is None:
+            self.open()
+        if self._cells is None:
+            with _making:
+                if self._cells is None:
+                    self._cells = scope.filled(self.site.names, self._values or {})
+                    self._values = {}  # what the block binds anew does not live on here
+        return self._cells
 
     def run(self) -> Any:
         """Run the block once and let out what it raises; for a block of `async with`, return its coroutine.
@@ -79,18 +95,15 @@ class Block:
             return scope.run_in(function, self._namespace)
         return function(self._first)
 
-    def _made(self) -> FunctionType:
+    def _made(self) -> Callable[..., Any]:
         """Return the function of the block, made at its first run or after `close`."""
-        code = self.site.body.code
-        if self.frame is not None and self.cells is _NOTHING:
-            self.open()
-        elif self.site.own_name is not None and self.site.own_name not in self.cells:
-            tracer = CellType(self._tracer())
-            self.cells = {name: self.cells.get(name, tracer) for name in code.co_freevars}
-        self._function = FunctionType(code, self._globals, None, None, tuple(self.cells.values()))
+        cells = self.cells
+        if self._tracer is not None and self.site.own_name is not None:
+            cells[self.site.own_name] = CellType(self._tracer())
+        self._function = FunctionType(self.code, self._globals, None, None, tuple(cells.values()))
         return self._function
 
-    async def _wait(self, function: FunctionType) -> Any:
+    async def _wait(self, function: Callable[..., Any]) -> Any:
         """Run the block of an `async with`, from a frame in which `enclosing` finds it."""
         return await (function(self._first) if self.site.body.takes_first else function())
 
@@ -164,7 +177,7 @@ class Block:
 
     def hold(self, cells: Mapping[str, CellType]) -> None:
         """Have these names in cells of its own from now on, whatever becomes of them in the block around it."""
-        self.cells = {name: cells.get(name, cell) for name, cell in self.cells.items()}
+        self._cells = {name: cells.get(name, cell) for name, cell in self.cells.items()}
         self._function = None
 
     def apart(self, values: Mapping[str, Any]) -> Apart:
@@ -254,7 +267,7 @@ class Block:
 
     def release(self) -> None:
         """Let go of all values: the block can still be looked at, and not be run any more."""
-        self.cells, self._shared, self._function = {}, _NOTHING, None
+        self._cells, self._values, self._shared, self._function = {}, {}, {}, None
         self._first, self._namespace = None, {}
 
     def close(self, tracer: object) -> None:
@@ -263,7 +276,7 @@ class Block:
         name = self.site.own_name
         # `as (tracer, other)` ends with another value.
         if name is not None and self.cells.get(name) == CellType(tracer):
-            self.cells = {other: cell for other, cell in self.cells.items() if other != name}
+            self.cells[name] = CellType()
             self._function = None
             self._tracer = weakref.ref(tracer)
 
@@ -278,8 +291,16 @@ class Block:
         return self.site.body.code
 
 
+# Held while a block makes its cells, which threads that run it at once share.
+_making = threading.Lock()
 _RUNNERS = frozenset({Block.run.__code__, Block._wait.__code__})
-_NOTHING: dict[str, CellType] = {}
+
+
+def captured(site: Site, frame: FrameType) -> Block:
+    """Return the block of `site` in `frame`; not an `__init__`, which would double the cost."""
+    block = Block()
+    block.site, block.frame, block._globals, block._function = site, frame, frame.f_globals, None
+    return block
 
 
 def enclosing(frame: FrameType) -> Block | None:

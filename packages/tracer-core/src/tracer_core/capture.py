@@ -150,17 +150,14 @@ def _site(
     cells = body.code.co_freevars
     own_name = variables.stored_name(code, store.last) if store.last == enter.after else None
     return Site(
-        body=body,
-        enter=enter.offset,
-        way=way,
-        skip_offset=offset,
+        body,
+        enter.offset,
+        way,
+        offset,
         binding=binding,
         recipe=recipe,
         first_line=frames.line_at(code, store.end) or code.co_firstlineno,
         own_name=own_name if own_name in cells and own_name not in body.writes else None,
-        names=tuple(name for name in cells if name not in scope.CONSTANTS),
-        constants={name: scope.CONSTANTS[name] for name in cells if name in scope.CONSTANTS},
-        is_plain=not (body.takes_first or body.is_async or body.kind is Kind.NAMESPACE),
         is_nested=enclosing(frame) is not None,
         unread=variables.unread(code, item.region) if frames.V314 and item is not None else frozenset(),
     )

@@ -43,6 +43,8 @@ class SaveOutsideTrace(TracerError, ValueError):
 class ExitTracingException(Exception):
     """Leaves a `with` block before anything of it runs. Control flow: `Tracer.__exit__` always takes it."""
 
+    has_displaced = False
+    """Whether there were trace functions that have to be put back."""
     local_trace: Callable[..., Any] | None = None
     """What the frame's own trace function was."""
     tracer: Callable[..., Any] | None = None

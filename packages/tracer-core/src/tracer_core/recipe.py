@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping
-from types import CellType, CodeType, CoroutineType, FunctionType
+from types import CodeType, CoroutineType, FunctionType
 from typing import Any, NamedTuple
 
 from tracer_core import compile as compiling
@@ -141,12 +141,9 @@ class Apart:
         """Take the body, the values of the names it reads, and the globals it runs with."""
         self.body = body
         self.first = (values[FIRST],) if body.takes_first else ()
-        self.cells = {
-            name: scope.CONSTANTS.get(name) or (CellType(values[name]) if name in values else CellType())
-            for name in body.code.co_freevars
-        }
+        self.cells = scope.filled(body.code.co_freevars, values)
         self.function = FunctionType(body.code, names, None, None, tuple(self.cells.values()))
-        self.scope = saving.Scope()
+        self.scope = saving.inside(None)
 
     def run(self) -> None:
         """Run the block, an asynchronous one in an event loop of its own, and let out what it raises."""

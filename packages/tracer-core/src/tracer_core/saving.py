@@ -35,13 +35,10 @@ SHARED_TYPES = frozenset({
 class Scope:
     """The saves of one trace and of the traces inside it."""
 
-    __slots__ = ("depth", "marks")
-
-    def __init__(self, around: Scope | None = None) -> None:
-        """Open a scope inside the one `around`, whose marks it shares."""
-        # A marked object by its address, held so that this stays its own; a name that was unpacked from one by the name.
-        self.marks: dict[int | str, Any] = {} if around is None else around.marks
-        self.depth: int = 1 if around is None else around.depth + 1
+    # Without an `__init__`, which would cost as much as all else that opening a scope takes.
+    marks: dict[int | str, Any]
+    """A marked object by its address, held so that this stays its own; a name that was unpacked from one by the name."""
+    depth: int
 
     def returns(self, name: str, value: Any, saved_names: Collection[str]) -> bool:
         """Return whether `name`, now bound to `value`, is handed back; `saved_names` are those the block itself saves."""
@@ -53,6 +50,16 @@ class Scope:
 
 # Key: none; value: the scope of the trace that runs in this context; lives from the call of a backend to its return.
 RUNNING: ContextVar[Scope | None] = ContextVar("tracer_core.saving", default=None)
+
+
+def inside(around: Scope | None) -> Scope:
+    """Return a scope inside the one `around`, whose marks it shares."""
+    scope = Scope()
+    if around is None:
+        scope.marks, scope.depth = {}, 1
+    else:
+        scope.marks, scope.depth = around.marks, around.depth + 1
+    return scope
 
 
 def current() -> Scope | None:
@@ -74,7 +81,7 @@ def nothing_is_saved() -> bool:
 
 def enter() -> Token[Scope | None]:
     """Open the scope of a trace, inside the one that is open; hand what it returns to `leave`."""
-    return RUNNING.set(Scope(RUNNING.get()))
+    return RUNNING.set(inside(RUNNING.get()))
 
 
 def leave(token: Token[Scope | None]) -> None:

@@ -9,7 +9,7 @@ names both use, and so binds the names of the block around it even when that has
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import CellType, FrameType, FunctionType
 from typing import Any
 
@@ -51,7 +51,18 @@ def kind(frame: FrameType) -> Kind:
     return Kind.MODULE if frame.f_locals is frame.f_globals else Kind.NAMESPACE
 
 
-def cells(names: tuple[str, ...], frame: FrameType, shared: dict[str, CellType]) -> dict[str, CellType]:
+def filled(names: Iterable[str], values: Mapping[str, Any]) -> dict[str, CellType]:
+    """Return a new cell for each of `names`, which `values` may bind."""
+    found: dict[str, CellType] = {}
+    for name in names:
+        if name in values:
+            found[name] = CellType(values[name])
+        else:
+            found[name] = CONSTANTS[name] if name in CONSTANTS else CellType()
+    return found
+
+
+def cells(names: tuple[str, ...], frame: FrameType, shared: Mapping[str, CellType]) -> dict[str, CellType]:
     """Return a cell for each of `names`: the shared one, or a new one with the value the name has in `frame`."""
     values = frame.f_locals
     found: dict[str, CellType] = {}
@@ -107,7 +118,7 @@ def spellings(frame: FrameType) -> tuple[str, ...]:
     return tuple(name for name, value in values if isinstance(value, FunctionType) and value.__name__ == "save")
 
 
-def run_in(function: FunctionType, namespace: Any) -> None:
+def run_in(function: Callable[..., Any], namespace: Any) -> None:
     """Run `function`, the body of a class, with `namespace` as its locals."""
 
     class Runner(type):

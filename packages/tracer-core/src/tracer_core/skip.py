@@ -4,26 +4,28 @@
         first()             # never runs: the signal is raised here
 
 `way(...)` prepares a skip point once and returns the two functions that serve it: `arm` makes the frame's next arrival there
-raise the signal it returns, `disarm` undoes what arming did, whether the signal was raised or not. `skip_monitoring` does
-this with `sys.monitoring`, `skip_settrace` with the frame's trace function.
+raise a signal, and returns what `sys.settrace` has to be called with for that, or None; `disarm` undoes what arming did, and
+can be left out for a signal that was raised and displaced nothing. `skip_monitoring` does this with `sys.monitoring`,
+`skip_settrace` with the frame's trace function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from tracer_core import frames, skip_monitoring, skip_settrace
 from tracer_core.errors import ExitTracingException
 
+TraceFunction: TypeAlias = Callable[[FrameType, str, Any], Any]
 forget = skip_monitoring.forget
 
 
 class Way(NamedTuple):
     """How one skip point is served."""
 
-    arm: Callable[[FrameType, int], ExitTracingException]
+    arm: Callable[[FrameType, int, ExitTracingException], TraceFunction | None]
     disarm: Callable[[FrameType, ExitTracingException], None]
 
 

@@ -129,38 +129,34 @@ def _on_instruction(code: CodeType, offset: int) -> Any:
     raise armed[1]
 
 
-def arm_line(frame: FrameType, offset: int) -> ExitTracingException:
-    """Make the arrival of `frame` at `offset`, where a line begins, raise the returned signal.
+def arm_line(frame: FrameType, offset: int, signal: ExitTracingException) -> None:
+    """Make the arrival of `frame` at `offset`, where a line begins, raise `signal`.
 
     Raises:
         TraceSuspended: Python reports no events here.
     """
     _refuse_silence(frame)
-    signal = ExitTracingException()
     local_trace = frame.f_trace
     if local_trace is not None:
-        signal.local_trace = local_trace
+        signal.has_displaced, signal.local_trace = True, local_trace
     _armed[frame] = offset, signal
-    return signal
 
 
-def arm_instruction(frame: FrameType, offset: int) -> ExitTracingException:
-    """Make the arrival of `frame` at `offset` raise the returned signal.
+def arm_instruction(frame: FrameType, offset: int, signal: ExitTracingException) -> None:
+    """Make the arrival of `frame` at `offset` raise `signal`.
 
     Raises:
         TraceSuspended: Python reports no events here.
     """
     _refuse_silence(frame)
-    signal = ExitTracingException()
     local_trace = frame.f_trace
     if local_trace is not None:
-        signal.local_trace = local_trace
+        signal.has_displaced, signal.local_trace = True, local_trace
     _instruction_lock.acquire()
     _armed[frame] = offset, signal
     tool = _tools["INSTRUCTION"]
     _monitoring.set_local_events(tool, frame.f_code, 0)
     _monitoring.set_local_events(tool, frame.f_code, _monitoring.events.INSTRUCTION)
-    return signal
 
 
 def disarm_line(frame: FrameType, signal: ExitTracingException) -> None:

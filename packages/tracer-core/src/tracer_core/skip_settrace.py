@@ -13,6 +13,7 @@ raises. What was there before decides what to do about that:
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
@@ -35,8 +36,11 @@ def _own_frames(outer: FrameType) -> list[FrameType]:
     return found
 
 
-def arm_line(frame: FrameType, offset: int, *, opcodes: bool = False) -> ExitTracingException:
-    """Make the arrival of `frame` at `offset`, where a line begins, raise the returned signal.
+def arm_line(
+    frame: FrameType, offset: int, signal: ExitTracingException, *, opcodes: bool = False
+) -> Callable[..., Any] | None:
+    """Make the arrival of `frame` at `offset`, where a line begins, raise `signal`, once the thread has what this returns as
+    its trace function (None: it has one that will do). Not set here, since what runs under a trace function is slow.
 
     Raises:
         TraceSuspended: Python reports no events here.
@@ -44,36 +48,33 @@ def arm_line(frame: FrameType, offset: int, *, opcodes: bool = False) -> ExitTra
     tracer = sys.gettrace()
     if (tracer is not None or sys.getprofile() is not None) and _is_suspended(tracer):
         raise errors.suspended(frame)
-    signal = ExitTracingException()
     if tracer is not None:
-        signal.tracer, signal.local_trace = tracer, frame.f_trace
+        signal.has_displaced, signal.tracer, signal.local_trace = True, tracer, frame.f_trace
         _take_off(tracer, frame)
 
-    # A plain function: a callable object costs 1.7 microseconds more (3.11).
-    def leave(frame: FrameType, event: str, argument: Any) -> Any:
+    # A plain function: a callable object costs 1.7 microseconds more (3.11). It returns None, which keeps it where it is: to
+    # return itself it would have to hold itself, and wait for the garbage collector.
+    def leave(frame: FrameType, event: str, argument: Any) -> None:
         if frame.f_lasti == offset and event != "exception":
             raise signal
         if event != "opcode":
             _tell(signal, frame, event, argument)
-        return leave
 
     frame.f_trace = leave
     if opcodes:
-        frame.f_trace_opcodes = True
+        signal.has_displaced = frame.f_trace_opcodes = True
     if tracer is None or _is_foreign(tracer):
-        sys.settrace(_nothing)
-    elif opcodes:
-        sys.settrace(tracer)  # 3.12 looks for frames that want opcodes only when a tracer is set
-    return signal
+        return _nothing
+    return tracer if opcodes else None  # 3.12 looks for frames that want opcodes only when a tracer is set
 
 
-def arm_instruction(frame: FrameType, offset: int) -> ExitTracingException:
-    """Make the arrival of `frame` at `offset` raise the returned signal.
+def arm_instruction(frame: FrameType, offset: int, signal: ExitTracingException) -> Callable[..., Any] | None:
+    """Make the arrival of `frame` at `offset` raise `signal`, as `arm_line` does.
 
     Raises:
         TraceSuspended: Python reports no events here.
     """
-    return arm_line(frame, offset, opcodes=True)
+    return arm_line(frame, offset, signal, opcodes=True)
 
 
 def _tell(signal: ExitTracingException, frame: FrameType, event: str, argument: Any) -> None:

@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from tracer_core import errors, frames
-from tracer_core.block import Block
+from tracer_core.block import Block, captured
 from tracer_core.scope import kind as scope_kind
 from tracer_core.site import ENTERS, SITES, Sites
 
@@ -88,7 +88,7 @@ class Steps:
         if self._entry is None:
             self._capture(sys._getframe(2) if frame is None else frame)
 
-    def _capture(self, frame: FrameType) -> None:
+    def _capture(self, frame: FrameType) -> Block:
         site = self._sites.get((id(frame.f_code), frame.f_lasti))
         if site is None:
             from tracer_core import capture  # with what it stands on, half of the time that the package took to import
@@ -98,7 +98,8 @@ class Steps:
             if site is None:
                 site = capture.make_site(frame, enter, self, self._overridden)
                 self._sites.add(frame.f_code, site)
-        self.block = self._entry = Block(site, frame)
+        self.block = self._entry = block = captured(site, frame)
+        return block
 
     @staticmethod
     def source(filename: str) -> str:

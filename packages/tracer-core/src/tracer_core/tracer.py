@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracer_core import errors, frames, saving, tracebacks
 from tracer_core.backends import Backend, InPlaceBackend
-from tracer_core.block import Block
+from tracer_core.block import Block, captured
 from tracer_core.deferrable import Deferrable
 
 # Re-exported: the steps and words of a trace can be had from here.
@@ -26,6 +26,7 @@ from tracer_core.saving import leave as leave
 from tracer_core.saving import mark as mark
 from tracer_core.saving import save as save
 from tracer_core.scope import push_result as push_result
+from tracer_core.skip import TraceFunction
 from tracer_core.steps import Steps, is_entering
 
 if TYPE_CHECKING:
@@ -62,16 +63,9 @@ def skip_context(tracer: Tracer) -> None:
     Raises:
         TraceSuspended: Python reports no events here.
     """
-    block = tracer.block
-    way, frame = block.site.way, block.frame
-    if way is None:
-        return
-    assert frame is not None
-    try:
-        tracer._signal = way.arm(frame, block.site.skip_offset)
-    except errors.TraceSuspended:
-        tracer._entry = block.frame = None
-        raise
+    trace_function = tracer._arm(tracer.block)
+    if trace_function is not None:
+        sys.settrace(trace_function)
 
 
 class Tracer(Steps, Deferrable):
@@ -86,22 +80,39 @@ class Tracer(Steps, Deferrable):
     def __init__(self, backend: Backend | None = None) -> None:
         """Take what decides when and how the block runs; by default it runs once, when the `with` statement ends."""
         self.backend: Backend = _IN_PLACE if backend is None else backend
+        self._entry = self._signal = None  # as in the class, which takes longer to ask
 
     # Enter, skip, exit
 
     def __enter__(self: Self) -> Self:
         """Capture the block and see to it that Python leaves it before its first statement."""
         frame = sys._getframe(1)
-        if self._entry is None:
+        block = self._entry
+        if block is None:
             site = self._sites.get((id(frame.f_code), frame.f_lasti))
             if site is None:
-                self._capture(frame)
+                block = self._capture(frame)
             else:
-                self.block = self._entry = Block(site, frame)
-        elif not is_entering(frame, self._entry):
+                self.block = self._entry = block = captured(site, frame)
+        elif not is_entering(frame, block):
             raise errors.not_a_with(frame.f_code, frame.f_lineno)
-        skip_context(self)
+        trace_function = self._arm(block)
+        if trace_function is not None:
+            sys.settrace(trace_function)  # last, and in no function of its own: all code is slow from here on
         return self
+
+    def _arm(self, block: Block) -> TraceFunction | None:
+        """Return what `sys.settrace` has to be called with for the block to be left, or None if nothing has."""
+        site, frame = block.site, block.frame
+        if site.way is None:
+            return None
+        assert frame is not None
+        self._signal = signal = errors.ExitTracingException()
+        try:
+            return site.way.arm(frame, site.skip_offset, signal)
+        except errors.TraceSuspended:
+            self._entry = self._signal = block.frame = None
+            raise
 
     def __exit__(
         self,
@@ -113,10 +124,11 @@ class Tracer(Steps, Deferrable):
         block = self._leave(exc_value)
         if block is None:
             return False
-        token = _RUNNING.set(saving.Scope(_RUNNING.get()))
+        token = _RUNNING.set(saving.inside(_RUNNING.get()))
         try:
             block.open(self)
-            self.backend(self)
+            backend = self.backend  # a local is called faster than an attribute
+            backend(self)
         except BaseException as error:
             # A bare `raise` adds no line of this function (3.11 and later).
             error.__traceback__ = tracebacks.visible(error.__traceback__)
@@ -146,7 +158,7 @@ class Tracer(Steps, Deferrable):
     async def _exit_async(self, block: Block | None) -> bool:
         if block is None:
             return False
-        token = _RUNNING.set(saving.Scope(_RUNNING.get()))
+        token = _RUNNING.set(saving.inside(_RUNNING.get()))
         try:
             block.open(self)
             answer = self.backend(self)
@@ -166,21 +178,35 @@ class Tracer(Steps, Deferrable):
         """Undo the arming; return the block if Python skipped it, or None if `error` is one of the `with` line."""
         block, signal = self._entry, self._signal
         assert block is not None
-        frame, way = block.frame, block.site.way
-        assert frame is not None
-        if signal is not None and way is not None:
-            self._signal = None
-            way.disarm(frame, signal)
         if error is not signal:
+            self._signal = None
+            self._disarm(block, signal)
+            frame = block.frame
             self._entry = block.frame = None
             if error is None:
+                assert frame is not None
                 raise errors.ran_in_place(frame.f_code, frame.f_lineno)
             return None
         if signal is not None:
+            self._signal = None
+            if signal.has_displaced:
+                self._disarm(block, signal)
             # The block must not see the signal as an error that is being handled.
-            frames.set_handled(signal.__context__)
+            context = signal.__context__
+            if context is None:
+                frames.forget_handled()
+            else:
+                frames.set_handled(context)
             signal.__traceback__ = None
         return block
+
+    @staticmethod
+    def _disarm(block: Block, signal: errors.ExitTracingException | None) -> None:
+        frame, way = block.frame, block.site.way
+        if signal is not None:
+            assert frame is not None
+            assert way is not None
+            way.disarm(frame, signal)
 
     # Run
 
