@@ -59,6 +59,23 @@ def test_a_prompt_of_one_token_has_no_token_before(interp: Interp) -> None:
     assert head["sources"] == [{"position": 0, "text": head["sources"][0]["text"], "share": 1.0}]
 
 
+@pytest.mark.filterwarnings("default:no family describes")
+def test_layers_without_patterns_are_left_out(interp: Interp, mixed_folder: str) -> None:
+    """In a model that mixes kinds of layers, those with attention are shown."""
+    heads = interp("attention", mixed_folder, "abc", "--json").facts["heads"]
+
+    assert {head["layer"] for head in heads} == {1, 2}
+
+
+@pytest.mark.filterwarnings("default:no family describes")
+def test_a_model_without_attention_is_refused(interp: Interp, stateful_folder: str) -> None:
+    """With the command that shows what it has."""
+    ran = interp("attention", stateful_folder, "abc")
+
+    assert ran.code == 2
+    assert "no layer of this model has attention with a pattern. `interp tree` shows" in ran.err
+
+
 def test_a_place_that_is_not_there_is_refused(interp: Interp) -> None:
     """The message says how many there are."""
     ran = interp("attention", "toy", PROMPT, "--token", "9")

@@ -55,6 +55,23 @@ def test_equal_blocks_are_one(interp: Interp) -> None:
     assert printed.count("\n[1] read inside the eager attention forward") == 1
 
 
+@pytest.mark.filterwarnings("default:no family describes")
+def test_a_size_that_a_model_does_not_have_is_null(interp: Interp, stateful_folder: str) -> None:
+    """A Mamba has no heads, and is listed all the same."""
+    facts = interp("tree", stateful_folder, "--json").facts
+
+    assert (facts["sizes"]["num_heads"], facts["sizes"]["num_layers"]) == (None, 2)
+
+
+@pytest.mark.filterwarnings("default:no family describes")
+def test_what_all_layers_lack_is_said_once(interp: Interp, mixed_folder: str) -> None:
+    """A reason that names the layer is that of its neighbours, too."""
+    printed = interp("tree", mixed_folder).out
+
+    assert printed.count("does not show that it adds what 'self_attn' returns") == 1
+    assert "read model.model.layers.*.self_attn.output" in printed
+
+
 def test_sizes_are_the_model_s(interp: Interp, llama_folder: str) -> None:
     """Also where heads share keys and values."""
     facts = interp("tree", llama_folder, "--json").facts

@@ -96,7 +96,7 @@ def _on_diagonal(
 ) -> HeadScores:
     """The mean attention to the token `back` places before, of the queries [seq] or [batch, seq] that count."""
     with _eager(model):
-        patterns = record(model, batch.arguments, site(model, "patterns"), layers)
+        patterns = record(model, batch.arguments, site(model, "patterns", layers[0]), layers)
     counted = queries.expand(batch.rows, -1)[:, back:].float()
     scores = []
     for pattern in patterns.values():

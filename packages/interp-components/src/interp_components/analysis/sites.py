@@ -78,8 +78,8 @@ _PLACES: Final = {
 """In the order in which a block comes to them."""
 
 
-def site(model: StandardizedTransformer, name: str) -> Site:
-    """Return the site of that name.
+def site(model: StandardizedTransformer, name: str, layer: int = 0) -> Site:
+    """Return the site of that name, as it is in a layer: blocks of one model can differ.
 
     Raises:
         ValueError: There is none.
@@ -88,7 +88,7 @@ def site(model: StandardizedTransformer, name: str) -> Site:
     if name not in _PLACES:
         raise ValueError(f"over={name!r} names no site{suggestion(name, _PLACES)}; there are {', '.join(_PLACES)}")
     part, value = _PLACES[name]
-    return Site(name, part, value, _host(model, 0, part).values()[value].dims)
+    return Site(name, part, value, _host(model, layer, part).values()[value].dims)
 
 
 def sites(model: StandardizedTransformer, names: Iterable[str]) -> list[Site]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -86,7 +87,10 @@ def _layers(model: StandardizedTransformer, asked: Sequence[int] | None) -> tupl
     if asked is not None:
         return layers_of(model, asked)
     blocks = enumerate(model.layers)
-    return tuple(number for number, block in blocks if isinstance(getattr(block, "self_attn", None), Attention))
+    found = tuple(number for number, block in blocks if isinstance(getattr(block, "self_attn", None), Attention))
+    if not found:
+        raise CommandError("no layer of this model has attention with a pattern. `interp tree` shows what it has")
+    return found
 
 
 def _looks(
@@ -124,12 +128,16 @@ def _facts(looks: Looks, tokens: Sequence[str]) -> dict[str, Any]:
 def _table(found: Sequence[Looks], tokens: Sequence[str]) -> Table:
     rows = []
     for looks in found:
-        scores = [Cell(f"{score:.2f}", share=score) for score in (looks.previous, looks.first, looks.induction)]
+        scores = [_score(score) for score in (looks.previous, looks.first, looks.induction)]
         sources = [Cell(f"{shown(tokens[at])} at {at} {percent(share)}", share=share) for at, share in looks.sources]
         rows.append([Cell(str(looks.head), "label"), *scores, *sources])
     count = len(found[0].sources) if found else 0
     columns = ("head", "previous", "first", "induction", *(f"looks at {number}" for number in range(1, count + 1)))
     return Table(rows, columns, frozenset({1, 2, 3}))
+
+
+def _score(score: float) -> Cell:
+    return Cell("-", "faint") if math.isnan(score) else Cell(f"{score:.2f}", share=score)
 
 
 def _pictures(found: Sequence[Looks], tokens: Sequence[str]) -> Pictures:

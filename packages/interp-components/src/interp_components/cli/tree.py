@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
@@ -9,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 from interp_components import layouts
 from interp_components.cli.answers import Answer, Block, Cell, Table
 from interp_components.cli.models import OPTION, needs_option, opened
-from interp_components.demo import text
 from interp_components.envoys import Envoy, values_of
 from interp_components.envoys.listing import mounts, runs
 from interp_components.model import StandardizedTransformer
@@ -33,13 +33,16 @@ def answer(asked: Namespace) -> Answer:
     """The tree of the model that is asked for, whose weights are not loaded."""
     model = opened(asked)
     kind, family = type(model._module).__name__, str(getattr(model.family, "__name__", "?")).rpartition(".")[2]
-    title = f"{asked.model}: {kind} as {family}, {model.attn_implementation} attention; {text.opening(model)}"
+    weights = sum(weight.numel() for weight in model._module.parameters())
+    sizes = {name: _size(model, name) for name in _SIZES}
+    said = ", ".join(f"{name} {size}" for name, size in sizes.items() if size is not None)
+    title = f"{asked.model}: {kind} as {family}, {model.attn_implementation} attention, {weights:,} parameters; {said}"
     facts = {
         "class": kind,
         "family": family,
         "attention": model.attn_implementation,
-        "parameters": sum(weight.numel() for weight in model._module.parameters()),
-        "sizes": {name: _size(model, name) for name in _SIZES},
+        "parameters": weights,
+        "sizes": sizes,
         "modules": [_module(model, path, envoy) for path, envoy in model.named_modules()],
     }
     return Answer(title, facts, list(_blocks([Row(0, "module", model.path, kind), *_rows(model)])))
@@ -86,11 +89,17 @@ def _rows(envoy: Envoy) -> list[Row]:
     for value in _values(envoy):
         dims = f" [{' '.join(value.dims)}]" if value.dims else ""
         described = value.description or ""
-        rows.append(Row(1, "value", value.name, f"{_layout(value) or ''}{dims}", value.reason(envoy), described))
+        rows.append(Row(1, "value", value.name, f"{_layout(value) or ''}{dims}", _reason(value, envoy), described))
     for label, count, (head, *below) in runs(envoy, _branch):
         what = head.what if count == 1 else f"{count} x {head.what}"
         rows += [head._replace(name=label, what=what), *below]
     return rows
+
+
+def _reason(value: EProperty, envoy: Envoy) -> str | None:
+    """Why a value is not there, without the number of the layer, so that what all layers lack is said once."""
+    reason = value.reason(envoy)
+    return None if reason is None else re.sub(r"(?<=\.)\d+(?=\.)", "*", reason)
 
 
 def _branch(envoy: Envoy) -> list[Row]:
