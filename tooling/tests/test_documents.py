@@ -37,7 +37,7 @@ def run(folder: Path, name: str, text: str) -> int:
     """The exit code of running the document `name`, saying `text`, with the conftest of this tree."""
     shutil.copy(ROOT / "conftest.py", folder)
     (folder / name).write_text(text)
-    sources = str(ROOT / "packages" / "tracer-core" / "src")
+    sources = os.pathsep.join([str(folder), str(ROOT / "packages" / "tracer-core" / "src")])
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", name]
     environment = {**os.environ, "PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
@@ -79,6 +79,27 @@ def test_a_block_can_be_traced(tmp_path: Path, template: str) -> None:
 def test_what_a_page_shows_is_what_is_printed(tmp_path: Path, block: str, shown: str, expected: int) -> None:
     """Output behind an arrow or in a block of its own is all of what the python block prints."""
     assert run(tmp_path, "page.md", PAGE.format(block=block.format(shown=shown))) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "shown", "expected"),
+    [
+        ("interp say 'a b'", "say, a b", 0),
+        ("interp say c", "say, a b", 1),
+        ("interp fail", "fail", 1),
+        ("pip install nothing", None, 0),
+    ],
+    ids=["what-is-printed", "something-else", "exit-code", "another-command"],
+)
+def test_a_command_of_this_tree_is_run(tmp_path: Path, line: str, shown: str | None, expected: int) -> None:
+    """`interp` is; what else a reader types into a shell is not."""
+    (tmp_path / "interp_components").mkdir()
+    program = "def main(arguments):\n    print(*arguments, sep=', ')\n    return int(arguments == ['fail'])\n"
+    (tmp_path / "interp_components" / "__init__.py").touch()
+    (tmp_path / "interp_components" / "cli.py").write_text(program)
+    output = "" if shown is None else f"\n```output\n{shown}\n```\n"
+
+    assert run(tmp_path, "page.md", f"# A page\n\n```sh\n{line}\n```\n{output}") == expected
 
 
 def test_output_needs_a_block_that_prints_it(tmp_path: Path) -> None:

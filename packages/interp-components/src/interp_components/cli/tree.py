@@ -75,11 +75,11 @@ def _module(model: StandardizedTransformer, path: str, envoy: Envoy) -> dict[str
     }
 
 
-def _values(envoy: Envoy) -> Iterator[EProperty]:
+def _values(envoy: Envoy) -> Iterator[EProperty[Any]]:
     return (value for value in values_of(type(envoy)).values() if value.description)
 
 
-def _layout(value: EProperty) -> str | None:
+def _layout(value: EProperty[Any]) -> str | None:
     return None if value.layout is None else layouts.layout_name(value.layout)
 
 
@@ -96,7 +96,7 @@ def _rows(envoy: Envoy) -> list[Row]:
     return rows
 
 
-def _reason(value: EProperty, envoy: Envoy) -> str | None:
+def _reason(value: EProperty[Any], envoy: Envoy) -> str | None:
     """Why a value is not there, without the number of the layer, so that what all layers lack is said once."""
     reason = value.reason(envoy)
     return None if reason is None else re.sub(r"(?<=\.)\d+(?=\.)", "*", reason)
