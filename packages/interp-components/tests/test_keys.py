@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interp_components.keys import ENDS, KeyPathError, parse
+from interp_components.keys import ENDS, Key, KeyPathError, parse
+
+
+def names_in(key: Key) -> tuple[str, ...]:
+    return tuple(name for name, _ in key.steps)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +33,7 @@ def test_a_key_parses_into_start_segments_and_end(text: str, expected: tuple[obj
     """A key says where to start, what to step through and which end to take."""
     key = parse(text)
 
-    assert (key.anchored, key.ups, key.segments, key.attribute) == expected
+    assert (key.anchored, key.ups, names_in(key), key.attribute) == expected
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,22 @@ def test_a_key_that_names_no_place_is_refused_with_its_text(text: str, reason: s
 
 def test_two_drills_below_the_root_are_allowed() -> None:
     """Only a path above the host is limited to one forward."""
-    assert parse("/h.source.f_0.source.g_0.output").segments.count("source") == 2
+    assert names_in(parse("/h.source.f_0.source.g_0.output")).count("source") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "selects", "expected"),
+    [
+        pytest.param("mlp.output", True, [None], id="module"),
+        pytest.param("source.f_0.output", False, [None, False], id="any_operation"),
+        pytest.param("source.f_0.output", True, [None, True], id="element"),
+        pytest.param("source.f_0.inputs", False, [None, True], id="arguments"),
+        pytest.param("source.f_0.source.g_0.input", False, [None, True, None, False], id="drilled"),
+    ],
+)
+def test_a_key_says_which_operations_are_calls(text: str, selects: bool, expected: list[bool | None]) -> None:
+    """What is drilled into, has arguments to select from, or gives elements, is a call."""
+    assert [is_call for _, is_call in parse(text, selects).steps] == expected
 
 
 names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}|[0-9]{1,3}", fullmatch=True).filter(lambda name: name != "source")
@@ -69,7 +88,7 @@ def test_every_well_formed_key_is_understood(start: str, segments: list[str], en
 
     key = parse(text)
 
-    assert (key.anchored, key.ups, key.segments, key.attribute) == (
+    assert (key.anchored, key.ups, names_in(key), key.attribute) == (
         start == "/",
         start.count("../"),
         tuple(segments),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         BatchError,
         CacheError,
         InterpError,
+        MovedOperationWarning,
         NestedRunError,
         NoEffectError,
         NoEffectWarning,
@@ -111,7 +112,7 @@ if TYPE_CHECKING:
 # Public names by the room that they live in.
 _ROOMS = {
     "errors": (
-        "AliasError BarrierError BatchError CacheError InterpError NestedRunError NoEffectError NoEffectWarning "
+        "AliasError BarrierError BatchError CacheError InterpError MovedOperationWarning NestedRunError NoEffectError NoEffectWarning "
         "OutOfOrderError OutsideTraceError RowsError SourceNotAvailable Unavailable"
     ),
     "keys": "KeyPathError",
@@ -170,6 +171,7 @@ __all__ = [
     "Mask",
     "Mlp",
     "Moe",
+    "MovedOperationWarning",
     "NestedRunError",
     "Neurons",
     "NextTokenProbs",

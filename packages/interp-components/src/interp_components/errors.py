@@ -47,6 +47,10 @@ class NoEffectWarning(UserWarning):
     """An edit was asked for and the model never went on with it."""
 
 
+class MovedOperationWarning(UserWarning):
+    """The label in a key is another operation's by now, and the one that plays its part is read."""
+
+
 class RowsError(InterpError, ValueError):
     """A value does not fit the rows of the batch that belong to the block."""
 
@@ -121,6 +125,7 @@ __all__ = [
     "GradientError",
     "InternalError",
     "InterpError",
+    "MovedOperationWarning",
     "NestedRunError",
     "NoEffectError",
     "NoEffectWarning",

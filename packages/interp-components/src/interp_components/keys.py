@@ -35,8 +35,9 @@ class Key:
     """Whether the walk starts at the model's root."""
     ups: int
     """How many modules above the host the walk starts; 0 for the host itself."""
-    segments: tuple[str, ...]
-    """The children, `source`s and operations between the start and the end."""
+    steps: tuple[tuple[str, bool | None], ...]
+    """The children, `source`s and operations between the start and the end; of an operation whether it has to be a call,
+    None of what is no operation."""
     attribute: str
     """`output`, `input` or `inputs`."""
 
@@ -47,8 +48,12 @@ class Key:
 
 
 @lru_cache(maxsize=4096)
-def parse(text: str) -> Key:
+def parse(text: str, selects: bool = False) -> Key:
     """Return the parsed key.
+
+    Args:
+        text: The key.
+        selects: Whether an element is taken of what the end serves, so that an operation there is a call.
 
     Raises:
         KeyPathError: The text has no end, has an empty or malformed segment, climbs above the root, or asks for an
@@ -68,7 +73,16 @@ def parse(text: str) -> Key:
             "the operations of that module's own forward; start the key at the root ('/...') or describe the value there"
         )
     end: Literal["input", "output"] = "output" if attribute == "output" else "input"
-    return Key(text, anchored, ups, tuple(segments), attribute, end, is_own=not (anchored or ups or segments))
+    steps = _steps(segments, selects or attribute == "inputs")
+    return Key(text, anchored, ups, steps, attribute, end, is_own=not (anchored or ups or segments))
+
+
+def _steps(segments: list[str], ends_in_call: bool) -> tuple[tuple[str, bool | None], ...]:
+    steps: list[tuple[str, bool | None]] = []
+    for before, segment, after in zip(["", *segments], segments, [*segments[1:], ""], strict=False):
+        is_call = after == SOURCE or (not after and ends_in_call)
+        steps.append((segment, is_call if before == SOURCE else None))
+    return tuple(steps)
 
 
 def _climb(rest: str) -> tuple[str, int]:

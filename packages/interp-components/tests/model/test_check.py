@@ -60,7 +60,7 @@ class Unmasked(gpt2.Attention):
 class Moved(gpt2.Attention):
     """An operation that this release does not have."""
 
-    @EProperty("source.attention_interface_1.source.softmax_99.output")
+    @EProperty("source.attention_interface_1.source.no_such_op_0.output")
     def attention_probabilities(self, value: Tensor) -> Pattern:
         return value
 

@@ -6,7 +6,7 @@ greenlet, and as `place.report(value)` in the model's.
 
 from interp_components.interleaving.gates import Forward
 from interp_components.interleaving.locations import RESULT, Location, ModuleInput, ModuleOutput
-from interp_components.interleaving.nodes import End, Node
+from interp_components.interleaving.nodes import End, Node, OperationNode, SourceNode
 from interp_components.interleaving.places import Place, Skipped
 from interp_components.interleaving.receipts import Receipt
 from interp_components.interleaving.requests import Kind, Request
@@ -24,6 +24,7 @@ __all__ = [
     "ModuleInput",
     "ModuleOutput",
     "Node",
+    "OperationNode",
     "Pending",
     "Place",
     "Receipt",
@@ -31,6 +32,7 @@ __all__ = [
     "Rows",
     "Run",
     "Skipped",
+    "SourceNode",
     "Worker",
     "current",
     "is_block_running",

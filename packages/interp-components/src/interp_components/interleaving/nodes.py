@@ -37,3 +37,26 @@ class Node(Protocol):
 
     def location(self, end: End) -> Location:
         """The place the forward passes before (`"input"`) or after (`"output"`) what this node stands for."""
+
+
+class OperationNode(Node, Protocol):
+    """An operation of a forward."""
+
+    @property
+    def name(self) -> str:
+        """Its label."""
+
+    @property
+    def line(self) -> int:
+        """The line of the file that it stands in."""
+
+
+class SourceNode(Node, Protocol):
+    """The operations of a forward."""
+
+    def playing(self, label: str, is_call: bool) -> OperationNode:
+        """The operation that a key means by `label`, a call where the key needs one.
+
+        Raises:
+            AttributeError: there is none, or more than one; the message lists them.
+        """

@@ -135,9 +135,9 @@ class Attention(standard.Attention):
 
     def off_interface(self) -> str | None:
         """Return why this module does not call the attention interface, or None when it does."""
-        with suppress(SourceNotAvailable):
-            if "attention_interface_1" in self.source.names:
-                return None
+        with suppress(SourceNotAvailable, AttributeError):
+            self.source.playing("attention_interface_1", is_call=True)
+            return None
         return f"{_NO_FAMILY}, and the forward of its attention does not show that it calls the attention interface"
 
     @EProperty("output", select=FIRST, unavailable=_not_added)

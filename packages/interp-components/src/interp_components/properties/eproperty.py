@@ -183,9 +183,13 @@ class EProperty(Generic[V]):
 
     def _parse_for(self, obj: Any) -> keys.Key:
         if callable(self._key):
-            return keys.parse(self._key(obj))
-        self._parsed = keys.parse(str(self._key))
+            return keys.parse(self._key(obj), self._selects)
+        self._parsed = keys.parse(str(self._key), self._selects)
         return self._parsed
+
+    @property
+    def _selects(self) -> bool:
+        return self.select is not None and self.select != selection.FIRST
 
     def _select_for(self, obj: Any) -> int | str | None:
         return self.select(obj) if callable(self.select) else self.select

@@ -165,6 +165,7 @@ class Operation(_Ends):
         name: its label.
         line: the line of the file it stands in.
         path: the source's path and the label.
+        is_call: whether it is a call, and no assignment or `return`.
     """
 
     def __init__(self, parent: Source, listed: Listed) -> None:
@@ -172,6 +173,7 @@ class Operation(_Ends):
         self.name = listed.name
         self.line = listed.line
         self.path = f"{parent.path}.{listed.name}"
+        self.is_call = listed.kind is Kind.CALL
         self._listed = listed
         self._input = Passing(parent, listed.name, "input")
         self._output = Passing(parent, listed.name, "output")
@@ -216,7 +218,7 @@ class Operation(_Ends):
         Raises:
             SourceNotAvailable: Outside of a trace, or the operation is no call of a Python function.
         """
-        if self._listed.kind is not Kind.CALL:
+        if not self.is_call:
             raise SourceNotAvailable(f"{self.path} is {self._listed.kind.value}, and only a call has operations inside")
         try:
             worker = current(f"{self.path}.source")

@@ -12,7 +12,7 @@ in it is first asked for: `ModuleOutput.preparations` holds its `source.prepare`
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from types import CodeType, MethodType
 from typing import Any
@@ -24,8 +24,10 @@ from interp_components.errors import SourceNotAvailable
 from interp_components.interleaving import Node, Run, current
 from interp_components.sources.forward import forward_of, is_accelerated, is_running, replace_old_forward
 from interp_components.sources.labelled import Labelled, label
+from interp_components.sources.listing import Listed
 from interp_components.sources.margin import with_margin
 from interp_components.sources.operation import Operation, gone
+from interp_components.sources.parts import candidates
 from interp_components.sources.peel import Peeled, behind_gates, peel
 from interp_components.sources.slots import Guard, Slots, slots_in
 
@@ -86,6 +88,34 @@ class Source:
         operation: Operation = getattr(self, first)
         return operation.get(rest) if rest else operation
 
+    def playing(self, label: str, is_call: bool) -> Operation:
+        """The operation that a key means by `label`; where the label has moved, the only one that can be meant.
+
+        Args:
+            label: a label that the forward had when the key was written.
+            is_call: whether the key asks for what only a call has.
+
+        Raises:
+            AttributeError: There is none, or more than one; the message lists them.
+        """
+        found: Operation | None = self.__dict__.get(label)
+        if found is None and label in self:
+            found = getattr(self, label)
+        if found is not None and (found.is_call or not is_call):
+            return found
+        others = candidates(self.labelled.operations, label, is_call)
+        if len(others) == 1:
+            found = getattr(self, others[0].name)
+        if found is None:
+            raise AttributeError(self._no_such(label, others))
+        return found
+
+    def _no_such(self, name: str, others: Sequence[Listed] = ()) -> str:
+        places = self.labelled.places
+        which = ", ".join(f"{one.name!r} at line {one.line}" for one in others)
+        near = f"; it may be one of {which}" if which else display.suggestion(name, places)
+        return f"{self.path!r} has no operation {name!r}{near}; available: {', '.join(places) or '(none)'}"
+
     def location(self, end: str) -> Any:
         """A source is a way, and no place: it raises."""
         raise SourceNotAvailable(f"{self.path} has no `{end}` of its own; name one of its operations before it")
@@ -101,9 +131,7 @@ class Source:
         labelled = self.labelled
         place = labelled.places.get(name)
         if place is None:
-            available = ", ".join(labelled.places) or "(none)"
-            near = display.suggestion(name, labelled.places)
-            raise AttributeError(f"{self.path!r} has no operation {name!r}{near}; available: {available}")
+            raise AttributeError(self._no_such(name))
         operation = self.__dict__[name] = Operation(self, labelled.operations[place])
         return operation
 
