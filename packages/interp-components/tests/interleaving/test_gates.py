@@ -24,14 +24,14 @@ def test_a_gate_has_the_signature_of_the_forward(module, make):
     """Whoever looks at a forward's parameters sees them through the gate."""
     gate = make()
     signature = inspect.signature(module.forward)
-    Gate.remove([gate])
+    Gate.remove({module: gate})
 
     assert signature == inspect.signature(module.forward)
 
 
 def test_a_removed_gate_leaves_no_attribute(module, make):
     """The class's own forward is back."""
-    Gate.remove([make()])
+    Gate.remove({module: make()})
 
     assert "forward" not in module.__dict__
 
@@ -39,7 +39,7 @@ def test_a_removed_gate_leaves_no_attribute(module, make):
 def test_a_forward_of_the_instance_is_given_back(module, make):
     """What somebody put there before is there afterwards."""
     own = module.__dict__["forward"] = lambda x: x
-    Gate.remove([make()])
+    Gate.remove({module: make()})
 
     assert module.__dict__["forward"] is own
 
@@ -49,6 +49,6 @@ def test_two_gates_can_go_in_either_order(module, make, order):
     """Two runs over one module may end in any order."""
     gates = [make(), make()]
     for index in order:
-        Gate.remove([gates[index]])
+        Gate.remove({module: gates[index]})
 
     assert "forward" not in module.__dict__

@@ -23,6 +23,7 @@ from interp_components.envoys.classes import ClassMap, EnvoyClasses, EnvoyMap
 from interp_components.envoys.listing import listing
 from interp_components.envoys.tree import Tree
 from interp_components.interleaving import End, Kind, Location, Node, Run, current
+from interp_components.interleaving.seats import Seat, getcurrent
 from interp_components.properties import selection
 from interp_components.sources import ModuleSource
 
@@ -105,11 +106,15 @@ class Envoy(Branch):
     @property
     def output(self) -> Any:
         """What the module returns. Assign to let the model go on with something else."""
-        return current(self._output.path).ask(Kind.READ, self._output)
+        seat = getcurrent()  # as `current` does: what every block asks for goes through no more calls than it takes
+        worker = seat.worker if type(seat) is Seat else None
+        return (worker or current(self._output.path)).ask(Kind.READ, self._output)
 
     @output.setter
     def output(self, value: Any) -> None:
-        current(self._output.path).ask(Kind.WRITE, self._output, value)
+        seat = getcurrent()
+        worker = seat.worker if type(seat) is Seat else None
+        (worker or current(self._output.path)).ask(Kind.WRITE, self._output, value)
 
     @property
     def inputs(self) -> Any:

@@ -7,7 +7,7 @@ once per call, so a gate serves the calls that begin after it was put up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -91,9 +91,10 @@ class Gate:
                 place.count, place.is_counted = step, True
 
     @staticmethod
-    def remove(gates: Iterable[Gate]) -> None:
+    def remove(gates: Mapping[nn.Module, Gate]) -> None:
         """Give the modules of all gates of a run their forwards back."""
-        for gate in gates:
+        for module in gates:
+            gate = gates[module]
             attributes, entry = gate._attributes, gate._entry
             gate.before = gate.after = gate.began = gate.returned = gate._entry = None
             gate._is_open = True

@@ -42,5 +42,5 @@ class Installation:
         """Take everything away again, in the opposite order."""
         for remove in reversed(self._removals):
             remove()
-        Gate.remove(self.gates.values())
+        Gate.remove(self.gates)
         self.gates, self.gated, self._removals = {}, {}, []

@@ -110,20 +110,23 @@ class ModuleInput(Location):
     Args:
         path: path of the module, without the end.
         output: the same module's output.
+
+    Attributes:
+        own_lock: what `lock` returned, None before it was called.
     """
 
-    __slots__ = ("_lock", "output")
+    __slots__ = ("output", "own_lock")
 
     def __init__(self, path: str, output: ModuleOutput) -> None:
         super().__init__(f"{path}.input")
         self.output = output
-        self._lock: Any = None
+        self.own_lock: Any = None
 
     def lock(self) -> Any:
         """The lock that a run of the module holds."""
-        if self._lock is None:
-            self._lock = lock_of(self.output.module)
-        return self._lock
+        if self.own_lock is None:
+            self.own_lock = lock_of(self.output.module)
+        return self.own_lock
 
     def attach(self, run: Run) -> None:
         """Let the gate report the calls."""

@@ -36,7 +36,7 @@ class Place:
         is_counted: whether `count` is known. A place first asked for while the model runs may have been passed unseen;
             its count is then set at the next passing, to the number of forwards completed by then.
         value: what is passing now.
-        waiting: the blocks parked here.
+        waiting: the blocks parked here, by index.
         watchers: called with the value the model goes on with, after all blocks (caches).
     """
 
@@ -48,7 +48,7 @@ class Place:
         self.count = 0
         self.is_counted = not run.has_started
         self.value: Any = None
-        self.waiting: list[Worker] = []
+        self.waiting: dict[int, Worker] = {}
         self.watchers: list[Callable[[Any], None]] = []
         self._skips: list[tuple[Worker, Any]] = []
         self._written: dict[int, Request] = {}
@@ -88,16 +88,16 @@ class Place:
     def _serve(self, run: Run) -> None:
         """Wake who waits for this passing, in the order of the blocks, until nobody does."""
         waiting, count = self.waiting, self.count
-        at: int | None = 0
-        while at is not None:
-            at = None
-            for index, worker in enumerate(waiting):
-                wanted = worker.request.occurrence
-                if (wanted is None or wanted == count) and (at is None or worker.index < waiting[at].index):
-                    at = index
-            if at is not None:
-                ready = waiting[at]
-                del waiting[at]
+        first: int | None = 0
+        while first is not None:
+            first = None
+            for index in waiting:
+                wanted = waiting[index].request.occurrence
+                if (wanted is None or wanted == count) and (first is None or index < first):
+                    first = index
+            if first is not None:
+                ready = waiting[first]
+                del waiting[first]
                 run.resume(ready)
 
     def _show(self, value: Any) -> None:

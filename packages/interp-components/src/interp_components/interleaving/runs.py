@@ -42,6 +42,7 @@ class Run(Installation):
         mismatches: what to note on an error of the model: assignments of another type or shape than was there.
         stopping: the wish of a block to leave the model, followed when the others have been served at this place.
         forwards: how many forwards of the root are completed.
+        unfinished: how many blocks have begun and are not done.
         batch: the rows, None while there is one block or none brings its own.
         is_single: the call is one forward of the root. Otherwise its forwards are counted, as steps.
         is_stepped: forwards of the root are steps, and one has begun: a passing of a module has the number of its forward.
@@ -69,7 +70,7 @@ class Run(Installation):
         self.requests: list[Request] = []
         self.mismatches: list[str] = []
         self.has_edits = False
-        self.forwards = 0
+        self.forwards = self.unfinished = 0
         self.stopping: StopRun | None = None
         self.has_started = False
         self.has_returned = False
@@ -146,13 +147,12 @@ class Run(Installation):
         place, occurrence = arrivals[0]
         request = Request(Kind.WAIT, place.location.path, occurrence, worker.index, None)
         for place, _ in arrivals:
-            place.waiting.append(worker)
+            place.waiting[worker.index] = worker
         self._waiting_loops.append(worker)
         worker.park(request)
         self._waiting_loops.remove(worker)
         for place, _ in arrivals:
-            if worker in place.waiting:
-                place.waiting.remove(worker)
+            place.waiting.pop(worker.index, None)
         return not self.has_returned
 
     # The life of a run
@@ -164,14 +164,24 @@ class Run(Installation):
             OutOfOrderError: a block waits for a place that the model did not come to any more.
             BaseException: whatever a block or the model raised.
         """
-        with self.root.lock():
+        root = self.root
+        with root.own_lock or root.lock():
             self.main = getcurrent()
             try:
-                self._start()
+                if self.batch is not None or not self.is_single:
+                    self._watch_forwards()
+                for index, worker in enumerate(self.workers):
+                    worker.run, worker.index, worker.seat = self, index, take(worker)
+                    self.unfinished += 1
+                    self.resume(worker)
+                    if self.stopping is not None:
+                        raise self.stopping
                 self.has_started = True
                 result = function(*args, **kwargs)
                 if self._failed is None:  # else the model caught what a block raised
-                    return self._finish(result)
+                    self.has_returned = True
+                    self.forwards += self.is_single
+                    return self._finish(result) if self.unfinished else result
             except StopRun:
                 self._cancel(None)
                 return None
@@ -182,21 +192,19 @@ class Run(Installation):
                         add_note(error, mismatch)
                     raise
             finally:
-                self._end()
+                self.has_returned = self.is_over = True
+                if self.gates or self._removals:
+                    self.remove()
+                self.places, self.workers, self.visiting = {}, [], None  # what only the run needed
         raise self._take_failure()
 
-    def _start(self) -> None:
-        """Run every block until it waits for something."""
+    def _watch_forwards(self) -> None:
+        """Have the root report its forwards, for their rows and their number."""
         if not self.is_single:
             gate = self.root.output.gate(self)
             gate.began, gate.returned = self._begin_forward, self._count_forward
         elif self.batch is not None:
             self.root.output.gate(self).began = self.batch.learn
-        for index, worker in enumerate(self.workers):
-            worker.run, worker.index, worker.seat = self, index, take(worker)
-            self.resume(worker)
-            if self.stopping is not None:
-                raise self.stopping
 
     def _begin_forward(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Before a forward of the root: what is passed from now on is passed in its step."""
@@ -209,17 +217,14 @@ class Run(Installation):
         self.forwards += 1
         for place in list(self.places.values()):
             is_of_step = isinstance(place.location, (ModuleInput, ModuleOutput)) or not place.is_counted
-            for worker in list(place.waiting) if is_of_step else ():
+            for worker in list(place.waiting.values()) if is_of_step else ():
                 step = worker.request.occurrence
                 if step is not None and step < self.forwards:
-                    place.waiting.remove(worker)
+                    del place.waiting[worker.index]
                     self._refuse(worker, f"the forward of step {step} is over")
 
     def _finish(self, result: T) -> T:
         """After the model: loops end, the result is served, and who still waits is told."""
-        self.has_returned = True
-        if self.is_single:
-            self.forwards += 1
         while self._waiting_loops:
             self.resume(self._waiting_loops[0])
         if RESULT in self.places:
@@ -261,10 +266,3 @@ class Run(Installation):
         self._failed = self._failed_at = None
         assert error is not None
         return error.with_traceback(traceback)
-
-    def _end(self) -> None:
-        """Take away everything that was installed, and let go of what only the run needed."""
-        self.has_returned = self.is_over = True
-        if self.gates or self._removals:
-            self.remove()
-        self.places, self.workers, self.visiting = {}, [], None

@@ -53,24 +53,18 @@ class Seat(greenlet):  # type: ignore[misc]  # as above
         kept = _seats.kept
         while True:
             if sys.version_info < (3, 12):
-                _follow_tracing()
+                # CPython 3.10 and 3.11 keep "is anything tracing" per C frame, so a greenlet that was parked before a
+                # debugger or profiler was started does not notice.
+                if (trace := sys.gettrace()) is not None:
+                    sys.settrace(trace)
+                if (profile := sys.getprofile()) is not None:
+                    sys.setprofile(profile)
             assert self.worker is not None
             self.worker.run_block()
             go_on = self.worker.run.main.switch  # now: the block of another worker may have called a module meanwhile
             self.worker = None
             kept.append(self)
             go_on()
-
-
-def _follow_tracing() -> None:
-    """Let a debugger or profiler that was started after this greenlet was made see the block.
-
-    CPython 3.10 and 3.11 keep "is anything tracing" per C frame, so a greenlet parked before does not notice.
-    """
-    if (trace := sys.gettrace()) is not None:
-        sys.settrace(trace)
-    if (profile := sys.getprofile()) is not None:
-        sys.setprofile(profile)
 
 
 class _Seats(threading.local):

@@ -147,7 +147,7 @@ class Worker:
                 found = f"it has been passed {place.count} times" if place.is_counted else f"step {step} is over"
                 raise self.refusal(request, found)
             self.request = request
-            place.waiting.append(self)
+            place.waiting[self.index] = self
             run.main.switch()
             if self.refused is not None:
                 raise self._refused(place)
@@ -156,7 +156,12 @@ class Worker:
         if kind is Kind.READ:
             request.seen = True
             value = place.value if rows is None else rows.narrow(place.value)
-            self._shown = request, value, changes(value)
+            try:
+                # Most values are one tensor; `changes` says what is counted, also of others.
+                before = value._version if type(value) is Tensor else changes(value)
+            except RuntimeError:
+                before = UNCOUNTED
+            self._shown = request, value, before
             return value
         if kind is Kind.WRITE:
             place.write(self, value, request)
@@ -177,8 +182,8 @@ class Worker:
 
     def _refused(self, place: Place | None) -> InterpError:
         found, self.refused = self.refused, None
-        if place is not None and self in place.waiting:
-            place.waiting.remove(self)
+        if place is not None:
+            place.waiting.pop(self.index, None)
         return self.refusal(self.request, found or "")
 
     def flush(self) -> None:
@@ -186,7 +191,8 @@ class Worker:
         if self._shown is not None:
             request, value, before = self._shown
             self._shown = None
-            if changes(value) != before:
+            is_counted = before != UNCOUNTED
+            if is_counted and (value._version if type(value) is Tensor else changes(value)) != before:
                 request.kind = Kind.EDIT
         held, self._held = self._held, []
         for pending in held:
@@ -221,6 +227,7 @@ class Worker:
         except BaseException as error:
             self.error, self._traceback = error, error.__traceback__
         self.is_done, self.notes, self._shown = True, {}, None
+        self.run.unfinished -= 1
 
     def take_error(self) -> BaseException:
         """What the block raised, with the frames of the block alone."""
@@ -230,10 +237,14 @@ class Worker:
         return error.with_traceback(traceback)
 
 
+UNCOUNTED = -1
+
+
 def changes(value: Any) -> int:
     """How often the tensors in a value have been changed in place, to be compared with what it was before.
 
-    Source: `Tensor._version`, torch 2.13. Views share it with their base; a tensor of inference mode has none and raises.
+    Source: `Tensor._version`, torch 2.13. Views share it with their base; a tensor of inference mode has none and raises,
+    and a value with one is UNCOUNTED.
     """
     try:
         if type(value) is Tensor:
@@ -251,7 +262,7 @@ def changes(value: Any) -> int:
             elif one is not None:
                 total += changes(one)
     except RuntimeError:
-        return 0
+        return UNCOUNTED
     return total
 
 

@@ -187,7 +187,7 @@ class Trace(HasSteps, Tracer):
 
     def _forget(self) -> None:
         """Let go of the model, the inputs and the block's values: the tracer may be kept for its receipt."""
-        if "block" in vars(self):
+        if "block" in self.__dict__:
             self.block.release()
         if self._run is not None:
             self._requests, self._run = self._run.requests, None

@@ -92,7 +92,7 @@ class Traceable(Envoy):
 
     def _prepare(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """What stands in one `trace(...)` or `invoke(...)`, as a call of the model."""
-        return as_call(inputs, kwargs)
+        return Call(inputs, kwargs) if inputs else as_call(inputs, kwargs)
 
     def _batch(self, calls: Sequence[Call]) -> Call:
         """Several calls as one, rows in the order of the calls."""
