@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from interp_components.envoys.envoy import Envoy
 
 
+_VALUES = frozenset({"output", "input", "inputs"})
+"""What every envoy has."""
+
+
 class Branch:
     """What an envoy is as a part of a tree.
 
@@ -129,8 +133,8 @@ class Branch:
         Raises:
             AttributeError: a block assigns a tensor to a name that is not there, which would change nothing in the model.
         """
-        if isinstance(value, Tensor):  # first: it is what blocks assign
-            if not hasattr(type(self), name) and name not in self.__dict__:
+        if type(value) is Tensor or isinstance(value, Tensor):  # first: it is what blocks assign
+            if name not in _VALUES and not hasattr(type(self), name) and name not in self.__dict__:
                 if name in self._module._parameters or name in self._module._buffers:
                     setattr(self._module, name, value)
                     return

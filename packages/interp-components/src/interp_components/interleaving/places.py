@@ -72,7 +72,7 @@ class Place:
         if self.waiting:
             outer, run.visiting, self.value = run.visiting, self, value
             try:
-                self._serve(run)
+                run.serve(self.waiting, self.count)
                 value = self._skipped() if self._skips else self.value
             finally:
                 run.visiting, self.value = outer, None
@@ -84,21 +84,6 @@ class Place:
         if run.stopping is not None:
             raise run.stopping
         return value
-
-    def _serve(self, run: Run) -> None:
-        """Wake who waits for this passing, in the order of the blocks, until nobody does."""
-        waiting, count = self.waiting, self.count
-        first: int | None = 0
-        while first is not None:
-            first = None
-            for index in waiting:
-                wanted = waiting[index].request.occurrence
-                if (wanted is None or wanted == count) and (first is None or index < first):
-                    first = index
-            if first is not None:
-                ready = waiting[first]
-                del waiting[first]
-                run.resume(ready)
 
     def _show(self, value: Any) -> None:
         for watcher in self.watchers:

@@ -105,24 +105,42 @@ class Run(Installation):
 
     # Turns
 
-    def resume(self, worker: Worker) -> None:
-        """Let a parked block go on until it parks again or is done, and after it those it released.
+    def serve(self, waiting: dict[int, Worker], passing: int | None = None) -> None:
+        """Let the parked blocks that wait for this passing go on, in their order, until none of them does any more.
 
         Whether gradients are recorded is the block's own affair, and torch keeps it per thread, not per greenlet.
+
+        Args:
+            waiting: who is parked, by index; who is served is taken out, and may park here again.
+            passing: the occurrence that is there, None for all of them.
         """
         grad = is_grad_enabled()
-        if worker.grad_mode is not None and worker.grad_mode is not grad:
-            set_grad_enabled(worker.grad_mode)
-        worker.seat.switch()
-        if is_grad_enabled() is grad:
-            worker.grad_mode = None
-        else:
-            worker.grad_mode = not grad
-            set_grad_enabled(grad)
-        if worker.error is not None:
-            self._fail(worker)
-        while self._released:
-            self.resume(self._released.pop(0))
+        while True:
+            first: int | None = None
+            for index in waiting:
+                wanted = None if passing is None else waiting[index].request.occurrence
+                if (wanted is None or wanted == passing) and (first is None or index < first):
+                    first = index
+            if first is None:
+                return
+            worker = waiting[first]
+            del waiting[first]
+            if worker.grad_mode is not None and worker.grad_mode is not grad:
+                set_grad_enabled(worker.grad_mode)
+            worker.seat.switch()
+            if is_grad_enabled() is grad:
+                worker.grad_mode = None
+            else:
+                worker.grad_mode = not grad
+                set_grad_enabled(grad)
+            if worker.error is not None:
+                self._fail(worker)
+            while self._released:
+                self.resume(self._released.pop(0))
+
+    def resume(self, worker: Worker) -> None:
+        """Let one block go on until it parks again or is done, and after it those it released."""
+        self.serve({worker.index: worker})
 
     def release(self, workers: Sequence[Worker]) -> None:
         """Let blocks that wait for nothing the model passes go on after the present turn."""
@@ -173,7 +191,7 @@ class Run(Installation):
                 for index, worker in enumerate(self.workers):
                     worker.run, worker.index, worker.seat = self, index, take(worker)
                     self.unfinished += 1
-                    self.resume(worker)
+                    self.serve({index: worker})
                     if self.stopping is not None:
                         raise self.stopping
                 self.has_started = True

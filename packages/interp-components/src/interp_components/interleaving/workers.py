@@ -136,10 +136,15 @@ class Worker:
         if self.first_asked is None:
             self.first_asked = location
         place = run.places[location] if location in run.places else Place(run, location)
-        if self._shown is not None or self._held:
+        if self._held:
             self.flush()
+        elif self._shown is not None:
+            _, shown, before = self._shown
+            if before != UNCOUNTED and (type(shown) is not Tensor or shown._version != before):
+                self.flush()
+            self._shown = None
         request = Request(kind, location.path, step, self.index, None if rows is None else (rows.start, rows.size))
-        run.requests.append(request)
+        run.requests += [request]
         if kind is not Kind.READ:
             run.has_edits = True
         if run.visiting is not place or (step is not None and step != place.count):
