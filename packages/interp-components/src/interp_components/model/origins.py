@@ -26,7 +26,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from interp_components.model import failures, gguf
+from interp_components.model import adapters, failures, gguf
 from interp_components.model.gguf import pieces, shape, weights
 
 # Any: what transformers' loading takes.
@@ -78,7 +78,7 @@ def origin_of(source: str | Path | nn.Module, options: Options) -> Origin:
 
 
 class Pretrained:
-    """A repository on the hub, or a folder as `save_pretrained` writes it."""
+    """A repository on the hub, or a folder as `save_pretrained` writes it: of a model, or of a peft adapter."""
 
     def __init__(self, source: str, options: Options, place: Path | None = None) -> None:
         """Read the config; nothing else is read before it is wanted.
@@ -93,15 +93,27 @@ class Pretrained:
         # Said also where nobody asked: transformers would ask the terminal whether code from the hub may run.
         self.options = {"trust_remote_code": False, **options}
         self.device = self.options.pop("device", None)
+        # Where the config and, unless the adapter brings one, the tokenizer are.
+        self._base = self._place
         config = self.options.get("config")
-        self.config = config if isinstance(config, PreTrainedConfig) else self._read_config()
+        self.config = config if isinstance(config, PreTrainedConfig) else self._find_config()
         self._class = model_class(self.config, source)
+
+    def _find_config(self) -> PreTrainedConfig:
+        try:
+            return self._read_config()
+        except (failures.LoadError, ValueError):
+            base = adapters.base_of(self._place, self.options)
+            if base is None:
+                raise
+        self._base = base
+        return self._read_config()
 
     def _read_config(self) -> PreTrainedConfig:
         not_asked = {*_OF_THE_WEIGHTS, "dtype"}
         asked = {name: value for name, value in self.options.items() if name not in not_asked}
-        with failures.of_loading(self._place, self.options):
-            config: PreTrainedConfig = AutoConfig.from_pretrained(self._place, return_unused_kwargs=True, **asked)[0]
+        with failures.of_loading(self._base, self.options):
+            config: PreTrainedConfig = AutoConfig.from_pretrained(self._base, return_unused_kwargs=True, **asked)[0]
         return config
 
     def skeleton(self) -> nn.Module:
@@ -120,17 +132,23 @@ class Pretrained:
 
     def tokenizer(self, options: Options) -> PreTrainedTokenizerBase | None:
         """The tokenizer in the same place; None when there is none."""
-        if failures.is_without_tokenizer(self._place):
-            return None
+        # An adapter may bring its own, with more tokens.
+        places = [
+            place for place in dict.fromkeys((self._place, self._base)) if not failures.is_without_tokenizer(place)
+        ]
         shared = (*_OF_THE_HUB, "trust_remote_code")
         asked = {name: self.options[name] for name in shared if name in self.options}
-        try:
-            tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(self._place, **{**asked, **options})
-        except (OSError, ValueError) as error:
-            if failures.is_untrusted(error, self.options):
-                raise failures.untrusted(self._place) from error
-            raise failures.broken_tokenizer(self._place, error) from error
-        return tokenizer
+        for place in places:
+            try:
+                tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(place, **{**asked, **options})
+            except (OSError, ValueError) as error:
+                if place != places[-1]:
+                    continue
+                if failures.is_untrusted(error, self.options):
+                    raise failures.untrusted(place) from error
+                raise failures.broken_tokenizer(place, error) from error
+            return tokenizer
+        return None
 
 
 class GGUF:

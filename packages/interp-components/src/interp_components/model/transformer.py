@@ -45,7 +45,7 @@ class StandardizedTransformer(Root):
     """A transformers language model under standard names.
 
     Args:
-        source: A name on the hub, a folder, a `.gguf` file, or a module that is loaded already (as it is, or wrapped by
+        source: A name on the hub, a folder (of a model or of a peft adapter), a `.gguf` file, or a module that is loaded already (as it is, or wrapped by
             peft or accelerate). `"toy"` is the small model that comes with this package.
         family: The description of the architecture, or its name, in place of the one that the config names.
         rename: Further names for modules, after the family's; the last of the same key wins.
