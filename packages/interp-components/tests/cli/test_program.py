@@ -64,7 +64,7 @@ def test_a_reader_that_has_read_enough_is_no_error() -> None:
         (["lens", "someone/nothing", "a"], "'someone/nothing' is not in the local cache"),
         (["lens", "toy", ""], "the text '' has no tokens"),
         (["lens", "toy", "a " * 200], "this model has embeddings for 128 positions"),
-        (["attention", "toy", "a b", "--layer", "7"], "names no blocks of a model with 4"),
+        (["attention", "toy", "a b", "--layer", "7"], "--layer 7 is no layer of a model with 4, 0 to 3"),
         (["source", "toy", "layers.0.mpl"], "did you mean 'mlp'"),
     ],
     ids=["folder", "file", "hub", "no-tokens", "too-long", "layer", "module"],

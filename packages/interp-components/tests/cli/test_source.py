@@ -47,6 +47,11 @@ def test_labels_stand_beside_their_lines(interp: Interp) -> None:
     assert "hidden_states = self.c_fc(hidden_states)\nhidden_states_0\n" in printed
 
 
+def test_a_list_of_modules_has_no_source(interp: Interp) -> None:
+    """It is never called; the message names one that is."""
+    assert "which has no forward: name a module in it, as 'layers.0'" in interp("source", "toy", "layers").err
+
+
 def test_what_is_no_module_is_refused(interp: Interp) -> None:
     """A parameter has no forward."""
     assert "'lm_head.weight' is a Parameter, and no module" in interp("source", "toy", "lm_head.weight").err

@@ -84,7 +84,11 @@ def answer(asked: Namespace) -> Answer:
 
 def _layers(model: StandardizedTransformer, asked: Sequence[int] | None) -> tuple[int, ...]:
     """The layers that are asked for, or all that have attention."""
+    count = model.num_layers
     if asked is not None:
+        outside = [layer for layer in asked if not -count <= layer < count]
+        if outside:
+            raise CommandError(f"--layer {outside[0]} is no layer of a model with {count}, 0 to {count - 1}")
         return layers_of(model, asked)
     blocks = enumerate(model.layers)
     found = tuple(number for number, block in blocks if isinstance(getattr(block, "self_attn", None), Attention))

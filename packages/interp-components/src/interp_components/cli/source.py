@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from argparse import Namespace
 
+from torch import nn
+
 from interp_components.cli.answers import Answer, Cell, CommandError, Table
 from interp_components.cli.models import opened
 from interp_components.envoys import Envoy
@@ -52,6 +54,9 @@ def _module(model: StandardizedTransformer, path: str) -> Envoy:
         raise CommandError(f"{found}. `interp tree` lists the modules") from found
     if not isinstance(found, Envoy):
         raise CommandError(f"{path!r} is a {type(found).__name__}, and no module")
+    kind = type(found._module)
+    if kind.forward is nn.Module.forward:
+        raise CommandError(f"{path!r} is a {kind.__name__}, which has no forward: name a module in it, as '{path}.0'")
     return found
 
 
