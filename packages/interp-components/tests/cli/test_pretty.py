@@ -79,6 +79,15 @@ def test_no_color_is_respected(terminal: pytest.MonkeyPatch, capsys: pytest.Capt
     assert "\x1b[36m" not in capsys.readouterr().out
 
 
+def test_what_a_demo_has_told_is_not_said_again(
+    terminal: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing comes after its last line, in a terminal as in a pipe."""
+    main(["demo", "toy"])
+
+    assert capsys.readouterr().out.endswith(" s in all.\n")
+
+
 def test_without_rich_it_is_plain_text(terminal: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The command does not need it."""
     terminal.setitem(sys.modules, "rich", None)

@@ -75,7 +75,7 @@ class Answer:
     Attributes:
         title: What it is about, in a line.
         facts: What a program reads. Any: what JSON holds.
-        blocks: What people read, in order.
+        blocks: What people read, in order; none where the command has said it already.
         has_fault: Whether a check failed.
         page: The page, where it is another than that of the blocks.
     """

@@ -100,7 +100,8 @@ def _layers(model: StandardizedTransformer, asked: Sequence[int] | None) -> tupl
 def _looks(
     model: StandardizedTransformer, batch: Batch, layers: tuple[int, ...], query: int, count: int
 ) -> list[Looks]:
-    with model.trace(batch.arguments, eager=layers) as tracer:
+    eager = True if len(layers) == model.num_layers else layers
+    with model.trace(batch.arguments, eager=eager) as tracer:
         patterns = save([model.layers[layer].self_attn.attention_probabilities[0] for layer in layers])
         tracer.stop()
     longest = longest_input(model._module)

@@ -64,7 +64,7 @@ def _run(asked: Namespace) -> int:
     if asked.json:
         head = {"command": asked.command, "model": asked.model, "version": __version__}
         print(json.dumps(_finite({**head, **answer.facts}), indent=2, allow_nan=False))
-    elif asked.html is None:
+    elif asked.html is None and answer.blocks:
         _show(answer)
     sys.stdout.flush()
     return FAULT if answer.has_fault else OK
@@ -78,7 +78,7 @@ def _show(answer: Answer) -> None:
         from interp_components.cli import pretty
 
         pretty.show(answer, Console())
-    elif answer.blocks:
+    else:
         print(import_module("interp_components.cli.text").text(answer))
 
 

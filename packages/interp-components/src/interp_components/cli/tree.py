@@ -43,7 +43,7 @@ def answer(asked: Namespace) -> Answer:
         "attention": model.attn_implementation,
         "parameters": weights,
         "sizes": sizes,
-        "modules": [_module(model, path, envoy) for path, envoy in model.named_modules()],
+        "modules": [_module(path, envoy) for path, envoy in model.named_modules()],
     }
     return Answer(title, facts, list(_blocks([Row(0, "module", model.path, kind), *_rows(model)])))
 
@@ -55,13 +55,13 @@ def _size(model: StandardizedTransformer, name: str) -> int | None:
         return None
 
 
-def _module(model: StandardizedTransformer, path: str, envoy: Envoy) -> dict[str, Any]:
+def _module(path: str, envoy: Envoy) -> dict[str, Any]:
     """A module for programs."""
-    named = [name for name, leads in mounts(model) if f"{model.path}.{leads}" == path]
+    aliases, module = envoy._tree.aliases, envoy._module
     return {
         "path": path,
-        "names": [*named, *envoy._tree.aliases.of(envoy._module)] if envoy is not model else [],
-        "class": type(envoy._module).__name__,
+        "names": [*(name for _, name in aliases.mounts(module)), *aliases.of(module)],
+        "class": type(module).__name__,
         "values": [
             {
                 "name": value.name,
