@@ -15,8 +15,7 @@ from tracer_core.site import SITES
 LISTENS_BY_MONITORING = sys.version_info >= (3, 12)
 
 needs_opcode_events = pytest.mark.skipif(
-    LISTENS_BY_MONITORING and any(map(sys.monitoring.get_tool, range(6))),
-    reason="CPython 3.12 and later can lose opcode events where a tool listens to lines",
+    LISTENS_BY_MONITORING, reason="CPython 3.12 and later can lose the opcode events of a trace function"
 )
 
 
@@ -60,6 +59,17 @@ def test_a_block_inside_a_line_is_left_by_a_trace_function(by_settrace):
     unwatched = FunctionType(traced.__code__.replace(), globals())
 
     assert unwatched() == [1, 2]
+
+
+@pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has tool ids first")
+def test_a_block_inside_a_line_is_refused_where_no_tool_id_is_free(by_settrace):
+    """Nothing of it runs, and the error names its place."""
+    ran = []
+
+    with pytest.raises(TraceSuspended, match=r"test_skip\.py:\d+ .* `sys\.monitoring` .* all taken"):
+        with Tracer(): ran.append(1)  # noqa: E701 - a block inside a line  # fmt: skip
+
+    assert ran == []
 
 
 @pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has tool ids first")
@@ -124,7 +134,6 @@ def with_a_target_on_its_own_line():
     return first, tracer
 
 
-@needs_opcode_events
 @pytest.mark.parametrize("fixture", [None, "by_settrace"], ids=["usual", "by settrace"])
 def test_a_python_tracer_sees_the_lines_on_the_way_to_a_block(fixture, request):
     """The line of the `as` target is heard, whatever hook is in place to leave the block."""
@@ -201,11 +210,12 @@ def traced_on_a_line():
 
 
 @pytest.mark.parametrize("fixture", [None, "by_settrace"], ids=["usual", "by settrace"])
-@pytest.mark.parametrize("function", [traced_on_a_line, pytest.param(traced, marks=needs_opcode_events)])
-def test_a_foreign_tracer_is_put_back(function, fixture, request):
+def test_a_foreign_tracer_is_put_back(fixture, request):
     """A tracer written in C is taken off and put back, and its calls and returns stay even."""
+    function = traced
     if fixture:
         request.getfixturevalue(fixture)
+        function = traced_on_a_line if LISTENS_BY_MONITORING else traced
     foreign = Foreign()
     with listening(foreign):
         result = function()
@@ -439,6 +449,19 @@ def test_the_hook_of_a_frame_waits_for_its_place(distance):
     else:
         with pytest.raises(skip.ExitTracingException):
             hook(frame, "line", None)
+
+
+def test_there_is_nothing_to_disarm_once_the_signal_was_raised():
+    """The raise has taken the hooks away, and what stands there now is somebody else's."""
+    standing = (value for value in [1])
+    signal = skip.ExitTracingException()
+    with pytest.raises(skip.ExitTracingException):
+        raise signal
+    standing.gi_frame.f_trace = later = lambda *event: None
+
+    skip_settrace.disarm_instruction(standing.gi_frame, signal)
+
+    assert standing.gi_frame.f_trace is later
 
 
 def test_where_a_tracer_hears_nothing_the_block_is_refused(monkeypatch):

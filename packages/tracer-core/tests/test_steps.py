@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tracer_core import Tracer, save, saving, tracer
+from tracer_core import Tracer, save, saving, skip_monitoring, tracer
 
 NAMES = [
     *("TRY_STATEMENTS", "ExitTracingException", "WithBlockNotFoundError", "Tracer", "skip_context", "skippable"),
@@ -72,6 +72,19 @@ def test_an_enter_is_a_capture_and_a_skip():
         kept = save([1])
 
     assert (entered, kept) == ("entered", [1])
+
+
+def test_a_skip_sets_the_trace_function_that_it_takes(monkeypatch):
+    """So the block is left where no tool id is free, too."""
+    monkeypatch.setattr(skip_monitoring, "_tool", lambda kind: None)
+    before = sys.gettrace()
+
+    def here():
+        with Alone():
+            kept = save([1])
+        return kept
+
+    assert (here(), sys.gettrace()) == ([1], before)
 
 
 def test_there_is_nothing_to_skip_in_an_empty_block():

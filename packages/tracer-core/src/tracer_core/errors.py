@@ -33,7 +33,8 @@ class UnsupportedBody(TracerError, SyntaxError):
 
 
 class TraceSuspended(TracerError, RuntimeError):
-    """Python reports no events here (inside a trace function, a debugger's prompt), so the block cannot be held back."""
+    """Python reports no events here (inside a trace function, a debugger's prompt, or where other tools have taken all ids of
+    `sys.monitoring`), so the block cannot be held back."""
 
 
 class SaveOutsideTrace(TracerError, ValueError):
@@ -106,6 +107,16 @@ def suspended(frame: FrameType) -> TraceSuspended:
         f"The block at {place(frame.f_code, frame.f_lineno)} cannot be held back here: this code runs inside a trace, profile or "
         "monitoring callback (a debugger's prompt, for instance), where Python reports no events. Nothing of the "
         "block was run. Run it outside of the callback."
+    )
+
+
+def no_tool(code: CodeType, line: int) -> TraceSuspended:
+    """Return the error for a block that only instruction events can hold back, where nobody can have them."""
+    return TraceSuspended(
+        f"The block at {place(code, line)} cannot be held back: it takes events of single instructions, as a block does that "
+        "begins inside a line or with `try`, and the ids that `sys.monitoring` has for tools are all taken. Nothing of the "
+        "block was run. Free one with `sys.monitoring.free_tool_id`, or begin the block with a plain statement on a line of "
+        "its own."
     )
 
 

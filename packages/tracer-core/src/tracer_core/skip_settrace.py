@@ -63,9 +63,7 @@ def arm_line(
     frame.f_trace = leave
     if opcodes:
         signal.has_displaced = frame.f_trace_opcodes = True
-    if tracer is None or _is_foreign(tracer):
-        return _nothing
-    return tracer if opcodes else None  # 3.12 looks for frames that want opcodes only when a tracer is set
+    return _nothing if tracer is None or _is_foreign(tracer) else None
 
 
 def arm_instruction(frame: FrameType, offset: int, signal: ExitTracingException) -> Callable[..., Any] | None:
