@@ -17,7 +17,6 @@ from tracer_core import (
     Tracer,
     TraceSuspended,
     WithBlockNotFoundError,
-    frames,
     locate,
     save,
     scope,
@@ -56,7 +55,7 @@ def test_a_site_goes_with_its_code():
     """Code that is made and dropped leaves nothing in the caches."""
     sites = Sites()
     code = compile("with a:\n    b\n", "made.py", "exec")
-    enter = next(frames.enters(code.co_code))
+    enter = next(bytecode.enters(code.co_code))
     skip.way(code, enter.after + 2, starts_line=True)
     sites.add(code, a_site(enter.offset))
     key = id(code)

@@ -7,7 +7,7 @@ from types import CellType, FunctionType, SimpleNamespace
 
 import pytest
 
-from tracer_core import carve, frames
+from tracer_core import bytecode, carve
 
 needs_carving = pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 has no bytecode that can be carved")
 
@@ -124,7 +124,7 @@ def carved(text):
 def site(text, name="around"):
     """Return the code of the function `name` in `text` and where its first `with` is entered."""
     code = function(text, name).__code__
-    return code, next(frames.enters(code.co_code)).offset
+    return code, next(bytecode.enters(code.co_code)).offset
 
 
 BODIES = {

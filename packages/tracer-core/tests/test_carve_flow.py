@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from tracer_core import frames
+from tracer_core import bytecode
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 has no bytecode that can be carved")
 
@@ -27,7 +27,7 @@ def code_of(text):
 
 def flow_of(code):
     """Return the flow of the first block in `code`."""
-    return flow(Instructions(code), next(frames.enters(code.co_code)).offset)
+    return flow(Instructions(code), next(bytecode.enters(code.co_code)).offset)
 
 
 REFUSED = {
@@ -90,7 +90,7 @@ def test_a_block_that_stays_is_accepted_wherever_it_stands(name):
     """What comes after the block, and what the compiler makes of it, does not matter."""
     code = code_of(ACCEPTED[name])
 
-    assert [flow(Instructions(code), enter.offset).stacks for enter in frames.enters(code.co_code)]
+    assert [flow(Instructions(code), enter.offset).stacks for enter in bytecode.enters(code.co_code)]
 
 
 @pytest.mark.parametrize("target", ["t", "t.x", "t[0]", "(t, *u)", "t[[i for i in m if i][0]]", "t[1 if m else 2]"])
@@ -147,7 +147,7 @@ def test_a_handler_that_finds_more_than_there_is_is_refused():
     """An exception table that no compiler makes is noticed as well."""
     code = code_of("def around(m):\n  with m:\n    try: m()\n    except KeyError: m()\n")
     instructions = Instructions(code)
-    enter = next(frames.enters(code.co_code))
+    enter = next(bytecode.enters(code.co_code))
     outer = instructions.cover(enter.after)
     instructions._covers = [
         cover if cover.target == outer.target else cover._replace(depth=99) for cover in instructions._covers

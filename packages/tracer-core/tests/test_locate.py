@@ -4,14 +4,14 @@ import ast
 
 import pytest
 
-from tracer_core import Tracer, frames, locate, save
+from tracer_core import Tracer, bytecode, locate, save
 
 
 def items(text):
     """Return the line and number of the item of every enter in `text`, in the order of the bytecode."""
     code = compile(text, "text.py", "exec")
     lines = text.splitlines(keepends=True)
-    found = [locate.item(lines, locate.place(code, enter)) for enter in frames.enters(code.co_code)]
+    found = [locate.item(lines, locate.place(code, enter)) for enter in bytecode.enters(code.co_code)]
     return [item and (item.node.lineno, item.number) for item in found]
 
 
@@ -46,7 +46,7 @@ def test_a_keyword_on_a_line_of_its_own_is_found_in_the_whole_file():
     """`async \\` on one line and `with` on the next: the statement begins before its `with`."""
     text = "async def f():\n    async \\\n    with a: pass\n"
     code = next(c for c in compile(text, "text.py", "exec").co_consts if hasattr(c, "co_code"))
-    enter = next(frames.enters(code.co_code))
+    enter = next(bytecode.enters(code.co_code))
 
     item = locate.item(text.splitlines(keepends=True), locate.place(code, enter))
 
@@ -58,7 +58,7 @@ def test_a_keyword_on_a_line_of_its_own_is_found_in_the_whole_file():
 def test_other_text_has_no_item(text):
     """Where the text is not that of the code, there is nothing to be found, or another item."""
     code = compile("\n\n\nwith a:\n    pass\n", "text.py", "exec")
-    enter = next(frames.enters(code.co_code))
+    enter = next(bytecode.enters(code.co_code))
 
     assert locate.item(text.splitlines(keepends=True), locate.place(code, enter)) is None
 

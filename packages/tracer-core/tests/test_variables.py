@@ -2,7 +2,7 @@
 
 import pytest
 
-from tracer_core import frames, variables
+from tracer_core import bytecode, variables
 
 
 def code_of(text):
@@ -16,11 +16,11 @@ def code_of(text):
 def test_the_last_name_of_a_target_is_known(target, name):
     """The store of the target ends where the body begins."""
     code = code_of(f"def f(a, b, c):\n    x = y = None\n    with a as {target}:\n        b()\n    return x, y\n")
-    enter = next(frames.enters(code.co_code))
-    store = frames.target_store(code.co_code, enter.after)
+    enter = next(bytecode.enters(code.co_code))
+    store = bytecode.target_store(code.co_code, enter.after)
 
     assert variables.stored_name(code, store.last) == name
-    assert frames.line_at(code, store.end) == 4
+    assert bytecode.line_at(code, store.end) == 4
 
 
 @pytest.mark.parametrize("where", ["cell", "global", "module"])
@@ -31,9 +31,9 @@ def test_a_target_may_be_any_kind_of_name(where):
     else:
         declared = "global x" if where == "global" else "g = lambda: x"
         code = code_of(f"def f(a):\n    {declared}\n    with a as x:\n        a\n")
-    enter = next(frames.enters(code.co_code))
+    enter = next(bytecode.enters(code.co_code))
 
-    assert variables.stored_name(code, frames.target_store(code.co_code, enter.after).last) == "x"
+    assert variables.stored_name(code, bytecode.target_store(code.co_code, enter.after).last) == "x"
 
 
 def test_names_reached_as_globals_are_no_variables():

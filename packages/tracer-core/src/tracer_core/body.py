@@ -16,9 +16,10 @@ import enum
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tracer_core import errors, frames
+from tracer_core import errors
 from tracer_core.saves import is_save, is_save_method, turn_into_function, unpacking
 from tracer_core.site import SAVE, Position
+from tracer_core.versions import V311
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -124,7 +125,7 @@ class Survey:
 
     def _rewrites(self, node: ast.expr | ast.stmt) -> None:
         """Note that what stands at `node` is done another way."""
-        if frames.V311:
+        if V311:
             self.rewritten.add((node.lineno, node.end_lineno, node.col_offset, node.end_col_offset))
         else:
             self.rewritten.update((line, line, None, None) for line in range(node.lineno, _end(node)[0] + 1))

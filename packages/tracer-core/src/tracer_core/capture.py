@@ -10,11 +10,12 @@ import warnings
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
-from tracer_core import errors, frames, locate, scope, skip, source, variables, verify
+from tracer_core import bytecode, errors, locate, scope, skip, source, variables, verify
 from tracer_core.block import enclosing
 from tracer_core.compile import compile_block, from_carved
 from tracer_core.recipe import Recipe
 from tracer_core.site import ENTERS, VALUE, Body, Kind, Site
+from tracer_core.versions import V311, V314
 
 if TYPE_CHECKING:
     from tracer_core.steps import Steps
@@ -24,7 +25,7 @@ TRY_STATEMENTS: tuple[type[ast.stmt], ...] = tuple(
 )
 
 
-def entering(frame: FrameType) -> tuple[FrameType, frames.Enter]:
+def entering(frame: FrameType) -> tuple[FrameType, bytecode.Enter]:
     """Return the frame that is entering a manager, from `frame` outwards, and how.
 
     An `__enter__` may be inherited, or called by that of a subclass; any other caller but a `with` has no block.
@@ -33,7 +34,7 @@ def entering(frame: FrameType) -> tuple[FrameType, frames.Enter]:
     start = frame
     while True:
         code = frame.f_code
-        enter = frames.enter_at(code.co_code, frame.f_lasti) or frames.awaited_at(code.co_code, frame.f_lasti)
+        enter = bytecode.enter_at(code.co_code, frame.f_lasti) or bytecode.awaited_at(code.co_code, frame.f_lasti)
         if enter is None and frame is start:
             enter = upcoming(frame)
         if enter is not None:
@@ -44,22 +45,22 @@ def entering(frame: FrameType) -> tuple[FrameType, frames.Enter]:
         frame = around
 
 
-def upcoming(frame: FrameType) -> frames.Enter | None:
+def upcoming(frame: FrameType) -> bytecode.Enter | None:
     """Return the enter of the `with` item whose expression `frame` is evaluating, or None if it is doing other things."""
     code, offset = frame.f_code, frame.f_lasti
-    enter = next(frames.enters(code.co_code, offset), None)
+    enter = next(bytecode.enters(code.co_code, offset), None)
     if enter is None:
         return None
-    if not frames.V311:
-        line = frames.line_at(code, enter.offset)
+    if not V311:
+        line = bytecode.line_at(code, enter.offset)
         return enter if line is not None and line <= frame.f_lineno else None
-    here, there = locate.span(frames.position(code, offset)), locate.span(frames.position(code, enter.offset))
+    here, there = locate.span(bytecode.position(code, offset)), locate.span(bytecode.position(code, enter.offset))
     if here is None or there is None:
         return None
     return enter if there[:2] <= here[:2] and here[2:] <= there[2:] else None
 
 
-def make_site(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: frozenset[str]) -> Site:
+def make_site(frame: FrameType, enter: bytecode.Enter, steps: Steps, overridden: frozenset[str]) -> Site:
     """Return the site of the `with` item that `enter` enters: its block compiled and the way to leave it prepared.
 
     Raises:
@@ -72,7 +73,7 @@ def make_site(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: f
         return _from_text(frame, enter, steps, overridden) or _from_bytecode(frame, enter)
 
 
-def _from_text(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: frozenset[str]) -> Site | None:
+def _from_text(frame: FrameType, enter: bytecode.Enter, steps: Steps, overridden: frozenset[str]) -> Site | None:
     """Return the site as its text has it, or None if there is no text that is what runs."""
     code = frame.f_code
     spellings = scope.spellings(frame)
@@ -94,7 +95,7 @@ def _from_text(frame: FrameType, enter: frames.Enter, steps: Steps, overridden: 
     return None
 
 
-def _from_bytecode(frame: FrameType, enter: frames.Enter) -> Site:
+def _from_bytecode(frame: FrameType, enter: bytecode.Enter) -> Site:
     """Return the site as the running bytecode has it."""
     from tracer_core import carve  # rarely needed, and a third of the time that the package takes to import
 
@@ -119,7 +120,7 @@ def _lines(frame: FrameType, steps: Steps, overridden: frozenset[str], refresh: 
 
 
 def _item(
-    frame: FrameType, enter: frames.Enter, lines: list[str], steps: Steps, overridden: frozenset[str]
+    frame: FrameType, enter: bytecode.Enter, lines: list[str], steps: Steps, overridden: frozenset[str]
 ) -> locate.Item | None:
     if not lines:
         return None
@@ -132,7 +133,7 @@ def _item(
 
 def _site(
     frame: FrameType,
-    enter: frames.Enter,
+    enter: bytecode.Enter,
     body: Body,
     has_work: bool,
     recipe: Recipe | None,
@@ -140,13 +141,13 @@ def _site(
 ) -> Site:
     """Return the site, with the frame's skip point found and watched."""
     code = frame.f_code
-    store = frames.target_store(code.co_code, enter.after)
+    store = bytecode.target_store(code.co_code, enter.after)
     offset, binding, way = store.end, None, None
     if has_work:
-        if store.has_branches or not frames.is_covered(code, enter.after, store.end):
+        if store.has_branches or not bytecode.is_covered(code, enter.after, store.end):
             offset = enter.after
             binding = _binding(code, enter, store, body.kind, None if item is None else item.target)
-        way = skip.way(code, offset, starts_line=frames.starts_line(code, offset))
+        way = skip.way(code, offset, starts_line=bytecode.starts_line(code, offset))
     cells = body.code.co_freevars
     own_name = variables.stored_name(code, store.last) if store.last == enter.after else None
     return Site(
@@ -156,15 +157,15 @@ def _site(
         offset,
         binding=binding,
         recipe=recipe,
-        first_line=frames.line_at(code, store.end) or code.co_firstlineno,
+        first_line=bytecode.line_at(code, store.end) or code.co_firstlineno,
         own_name=own_name if own_name in cells and own_name not in body.writes else None,
         is_nested=enclosing(frame) is not None,
-        unread=variables.unread(code, item.region) if frames.V314 and item is not None else frozenset(),
+        unread=variables.unread(code, item.region) if V314 and item is not None else frozenset(),
     )
 
 
 def _binding(
-    code: CodeType, enter: frames.Enter, store: frames.TargetStore, kind: Kind, target: ast.expr | None
+    code: CodeType, enter: bytecode.Enter, store: bytecode.TargetStore, kind: Kind, target: ast.expr | None
 ) -> Body | None:
     """Return code that stores its only argument in the `as` target, or None if there is no target."""
     if variables.discards(code, store.last):
@@ -174,7 +175,7 @@ def _binding(
         if name is None:
             raise errors.no_source(
                 code,
-                frames.line_at(code, enter.offset) or 0,
+                bytecode.line_at(code, enter.offset) or 0,
                 "and a block that begins with `try` needs it for its target",
             )
         target = ast.Name(name, ast.Store(), lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)

@@ -23,11 +23,11 @@ from types import CodeType
 from typing import NamedTuple
 
 from tracer_core import carve_selftest
+from tracer_core.bytecode import Handler
 from tracer_core.carve_assembly import Emitted, assemble
 from tracer_core.carve_flow import Flow, flow
 from tracer_core.carve_instructions import CannotCarve, Instructions, dialect
 from tracer_core.carve_names import Names
-from tracer_core.frames import Handler
 
 __all__ = ["CannotCarve", "CarvedBody", "carve"]
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import accumulate, chain, groupby
 from typing import NamedTuple
 
+from tracer_core.bytecode import Handler
 from tracer_core.carve_instructions import Position, is_backward
-from tracer_core.frames import Handler
 
 NOWHERE: Position = (None, None, None, None)
 

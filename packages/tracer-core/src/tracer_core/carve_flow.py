@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from inspect import CO_OPTIMIZED
 from typing import NamedTuple
 
-from tracer_core import frames
+from tracer_core import bytecode
+from tracer_core.bytecode import Handler
 from tracer_core.carve_instructions import ENDS, CannotCarve, Instruction, Instructions
-from tracer_core.frames import Handler
 
 Stack = tuple["int | None", ...]
 """What the body has on the stack, bottom first: the slot of a variable that an inlined comprehension put aside (3.12+:
@@ -44,7 +44,7 @@ def flow(instructions: Instructions, enter: int) -> Flow:
     Raises:
         CannotCarve: no `with` is entered there, or the body leaves by other ways than its end, or it yields.
     """
-    entered = frames.enter_at(instructions.code.co_code, enter)
+    entered = bytecode.enter_at(instructions.code.co_code, enter)
     outer = instructions.cover(_settled(instructions, entered.after)) if entered else None
     if entered is None or outer is None:
         raise CannotCarve("no `with` is entered there", instructions.line(enter))

@@ -15,8 +15,8 @@ from itertools import islice
 from types import CodeType, MappingProxyType
 from typing import NamedTuple
 
-from tracer_core import frames
-from tracer_core.frames import Handler
+from tracer_core import bytecode
+from tracer_core.bytecode import Handler
 
 Position = tuple["int | None", "int | None", "int | None", "int | None"]
 """First line, last line, first column, last column: what `co_positions` gives for one code unit."""
@@ -114,7 +114,7 @@ class Instructions:
         self.dialect = dialect()
         self._bytes = code.co_code
         self._known: dict[int, Instruction] = {}
-        self._covers = frames.exception_table(code)
+        self._covers = bytecode.exception_table(code)
         self._starts = [cover.start for cover in self._covers]
 
     def at(self, place: int) -> Instruction:

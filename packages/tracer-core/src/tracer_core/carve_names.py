@@ -10,10 +10,10 @@ from __future__ import annotations
 import inspect
 from types import CodeType
 
-from tracer_core import frames
 from tracer_core.carve_flow import Flow, Stack
 from tracer_core.carve_instructions import Instruction, Instructions
 from tracer_core.site import SAVE
+from tracer_core.versions import V312
 
 _TO_CELL = {
     "LOAD_FAST": "LOAD_DEREF",
@@ -126,7 +126,7 @@ def _calls_save(instructions: Instructions, place: int) -> bool:
     """Tell whether `.save()` or `.save(copy=...)` of a value is looked up at `place`, to be called right away."""
     instruction = instructions.at(place)
     op, arg = instruction.op, instruction.arg
-    if op == "LOAD_ATTR" and frames.V312 and arg & 1:
+    if op == "LOAD_ATTR" and V312 and arg & 1:
         arg >>= 1
     elif op != "LOAD_METHOD":
         return False

@@ -12,7 +12,7 @@ from functools import cache
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from tracer_core import frames
+from tracer_core import bytecode
 
 _TRIED: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
     (
@@ -78,7 +78,7 @@ def failure(take: Callable[[CodeType, int], CodeType]) -> str | None:
 def _run(take: Callable[[CodeType, int], CodeType], text: str, before: dict[str, Any]) -> dict[str, Any]:
     """Return the variables after the block in `text` has run, carved, on those of `before`."""
     around = next(const for const in compile(text, "<carve trial>", "exec").co_consts if isinstance(const, CodeType))
-    code = take(around, next(frames.enters(around.co_code)).offset)
+    code = take(around, next(bytecode.enters(around.co_code)).offset)
     cells = {name: CellType() for name in code.co_freevars}
     for name, value in before.items():
         cells[name].cell_contents = value.copy() if isinstance(value, list) else value

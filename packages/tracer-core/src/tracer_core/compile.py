@@ -29,17 +29,18 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from tracer_core import frames, variables
+from tracer_core import variables
 from tracer_core.body import Survey
-from tracer_core.frames import qualified_name
+from tracer_core.bytecode import qualified_name
 from tracer_core.site import FIRST, SAVE, UNPACKED, VALUE, Body, Kind
+from tracer_core.versions import V311, V312, V314
 
 if TYPE_CHECKING:
     from tracer_core.carve import CarvedBody
 
 _OUTER = ".tracer_core"
 _BODY = ".body"
-_NO_TYPE_PARAMETERS: dict[str, Any] = {"type_params": []} if frames.V312 else {}
+_NO_TYPE_PARAMETERS: dict[str, Any] = {"type_params": []} if V312 else {}
 _FUTURE = 0
 for _name in __import__("__future__").all_feature_names:
     _FUTURE |= getattr(__import__("__future__"), _name).compiler_flag
@@ -79,7 +80,7 @@ def compile_block(
         text,
         private=private,
         is_async=is_async,
-        keeps_annotations=is_namespace and not frames.V314,
+        keeps_annotations=is_namespace and not V314,
         spellings=spellings,
     )
     found.block(block)
@@ -153,7 +154,7 @@ def _namespace(block: list[ast.stmt], code: CodeType, kind: Kind, is_async: bool
     body = _find(_find(compiled, parent) if parent else compiled, name)
     if not is_class:
         body = _renamed(body, "_.", "")
-        if frames.V311:
+        if V311:
             body = body.replace(co_qualname=qualname)  # type: ignore[call-arg]  # 3.10 has no such field
     body = body.replace(co_name=code.co_name)
     writes = tuple(sorted(found.bound - found.declared_global))
@@ -235,7 +236,7 @@ def _renamed(code: CodeType, prefix: str, replacement: str) -> CodeType:
     if any(made is not constant for made, constant in zip(constants, code.co_consts, strict=True)):
         changes["co_consts"] = constants
     qualname = qualified_name(code)
-    if frames.V311 and qualname.startswith(prefix):
+    if V311 and qualname.startswith(prefix):
         changes["co_qualname"] = replacement + qualname[len(prefix) :]
     return code.replace(**changes) if changes else code  # type: ignore[arg-type]  # one value per field's own type
 
@@ -255,7 +256,7 @@ def private_class(code: CodeType) -> str | None:
 
     From the qualified name (`Class.method`, with any functions in between); on 3.10 from a name that was made private.
     """
-    if frames.V311:
+    if V311:
         parts = qualified_name(code).split(".")[:-1]
         while parts and parts[-1] == "<locals>":
             del parts[-2:]

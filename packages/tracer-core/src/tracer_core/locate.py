@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import NamedTuple, TypeAlias
 
-from tracer_core import frames
+from tracer_core import bytecode
 
-Position = frames.Position
+Position = bytecode.Position
 With: TypeAlias = "ast.With | ast.AsyncWith"
 Span: TypeAlias = "tuple[int, int, int, int]"
 
@@ -87,24 +87,24 @@ class Place(NamedTuple):
     @property
     def before(self) -> tuple[int, int] | None:
         """The end of what was evaluated just before the enter: the item's expression."""
-        previous = span(frames.position(self.code, self.enter - 2))
+        previous = span(bytecode.position(self.code, self.enter - 2))
         return None if previous is None else previous[2:]
 
     def rank(self) -> tuple[int, int]:
         """Return the place of the enter among those with the same position, and how many these are."""
         code = self.code
-        where = frames.position(code, self.enter)
-        same = [offset for offset, _, _ in frames.enters(code.co_code) if frames.position(code, offset) == where]
+        where = bytecode.position(code, self.enter)
+        same = [offset for offset, _, _ in bytecode.enters(code.co_code) if bytecode.position(code, offset) == where]
         return same.index(self.enter), len(same)
 
 
-def place(code: CodeType, enter: frames.Enter) -> Place:
+def place(code: CodeType, enter: bytecode.Enter) -> Place:
     """Return what `code` tells about the item that `enter` enters.
 
     `span` (line, column, end line, end column) is that of the item's expression on 3.13 and later, of the whole statement
     on 3.11 and early 3.12; 3.10 knows the line only.
     """
-    where = frames.position(code, enter.offset)
+    where = bytecode.position(code, enter.offset)
     return Place(where[0] or code.co_firstlineno, span(where), code, enter.offset, enter.is_async)
 
 

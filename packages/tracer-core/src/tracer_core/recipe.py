@@ -14,10 +14,11 @@ from collections.abc import Collection, Mapping
 from types import CodeType, CoroutineType, FunctionType
 from typing import Any, NamedTuple
 
+from tracer_core import bytecode, locate, saving, scope
 from tracer_core import compile as compiling
-from tracer_core import frames, locate, saving, scope
 from tracer_core.needs import needed
 from tracer_core.site import FIRST, Body, Kind
+from tracer_core.versions import V311
 
 
 class Recipe(NamedTuple):
@@ -40,12 +41,12 @@ class Recipe(NamedTuple):
     ) -> Recipe:
         """Return the recipe of the block that `item` guards in `code`."""
         node = item.node
-        qualname = frames.qualified_name(code)
+        qualname = bytecode.qualified_name(code)
         private = compiling.private_class(code)
         if body.kind is Kind.NAMESPACE and qualname != "<module>":
             private = qualname.rpartition(".")[2]
             qualname = f"{qualname}.<class body>"
-        elif private and not frames.V311:
+        elif private and not V311:
             qualname = f"{private}.{qualname}"  # 3.10 knows no more of it, and newer versions find the class there
         return cls(
             "".join(lines[node.lineno - 1 : node.end_lineno]),
@@ -123,7 +124,7 @@ def _code_around(recipe: Recipe, names: frozenset[str]) -> CodeType:
         "co_argcount": 1 if FIRST in names else 0,
         "co_freevars": free,
     }
-    if frames.V311:
+    if V311:
         changes["co_qualname"] = recipe.qualname
     elif recipe.private:
         changes["co_names"] = (f"_{recipe.private}__",)

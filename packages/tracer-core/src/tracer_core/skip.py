@@ -15,8 +15,9 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
-from tracer_core import errors, frames, skip_monitoring, skip_settrace
+from tracer_core import bytecode, errors, skip_monitoring, skip_settrace
 from tracer_core.errors import ExitTracingException
+from tracer_core.versions import V312
 
 TraceFunction: TypeAlias = Callable[[FrameType, str, Any], Any]
 forget = skip_monitoring.forget
@@ -42,10 +43,10 @@ def way(code: CodeType, offset: int, *, starts_line: bool) -> Way:
         TraceSuspended: From 3.12 on, where no tool id is free and no line begins at `offset`: a trace function gets lines
             there, but CPython loses events of single instructions once the set of global events has changed.
     """
-    if not frames.V312:
+    if not V312:
         return _TRACED_LINE if starts_line else _TRACED_INSTRUCTION
     if skip_monitoring.watch(code, offset, starts_line=starts_line):
         return _LINE if starts_line else _INSTRUCTION
     if starts_line:
         return _TRACED_LINE
-    raise errors.no_tool(code, frames.line_at(code, offset) or code.co_firstlineno)
+    raise errors.no_tool(code, bytecode.line_at(code, offset) or code.co_firstlineno)

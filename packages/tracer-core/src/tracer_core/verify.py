@@ -13,9 +13,10 @@ from collections.abc import Hashable, Iterator
 from types import CodeType
 from typing import TypeAlias
 
-from tracer_core import frames, variables
+from tracer_core import bytecode, variables
 from tracer_core.locate import Item, Position, Region
 from tracer_core.site import Body
+from tracer_core.versions import V311, V312, V315
 
 _Entry: TypeAlias = "tuple[int | None, int, Hashable, Position]"
 
@@ -29,10 +30,10 @@ _IGNORED, _LOAD, _STORE, _DELETE, _NAMED, _CONSTANT, _INTEGER, _PAIR, _PREFIX, _
 def _shift(name: str) -> int:
     """Return by how many bits the index of a name is shifted in the argument of an operation."""
     if name in {"LOAD_GLOBAL", "LOAD_ATTR"}:
-        return 1 if frames.V312 or (frames.V311 and name == "LOAD_GLOBAL") else 0
+        return 1 if V312 or (V311 and name == "LOAD_GLOBAL") else 0
     if name == "LOAD_SUPER_ATTR":
         return 2
-    return 2 if name == "IMPORT_NAME" and frames.V315 else 0
+    return 2 if name == "IMPORT_NAME" and V315 else 0
 
 
 # Where the optimizer has its way, or how a name is reached decides; by the beginnings of their names.
@@ -124,7 +125,7 @@ def is_running(body: Body, code: CodeType, after_enter: int, item: Item) -> bool
     only_ours = {entry for entry in ours - theirs if not (entry[-1] in body.rewritten or entry[2] in unbound)}
     only_theirs = {entry for entry in theirs - ours if entry[2] not in unbound}
     dropped = [Region(*part) for part in body.dropped]
-    if not frames.V311:  # the line of the header, if the block begins there, does more than the block
+    if not V311:  # the line of the header, if the block begins there, does more than the block
         dropped.append(Region(region.start, (item.node.items[item.number].context_expr.end_lineno or 0, 0)))
     for part in dropped:
         only_theirs = {entry for entry in only_theirs if not part.holds(entry[-1])}
@@ -146,7 +147,7 @@ def _entries(
     raw = code.co_code[start:]
     extended = 0
     previous: object = None
-    for opcode, low, position in zip(raw[::2], raw[1::2], frames.positions(code, start), strict=True):
+    for opcode, low, position in zip(raw[::2], raw[1::2], bytecode.positions(code, start), strict=True):
         kind = _CLASSES[opcode]
         if not kind:
             extended = 0
@@ -161,7 +162,7 @@ def _entries(
                 (line, way, slots.fast[slot]) for way, slot in zip(_PAIRS[opcode], (arg >> 4, arg & 15), strict=True)
             )
             continue
-        if not region.holds(position) or (frames.V311 and position in rewritten):
+        if not region.holds(position) or (V311 and position in rewritten):
             continue
         if kind <= _DELETE:
             row = names if opcode in _IN_NAMES else slots.cells if opcode in _CELLS else slots.fast
@@ -193,9 +194,9 @@ def _constant(constant: object, previous: object, position: Position) -> Iterato
     """Yield what stands for a constant, unless the compiler put it there."""
     if constant is None or constant == ():
         return  # what functions return, and `__static_attributes__`
-    if frames.V312 and type(constant) is tuple and all(type(part) is str for part in constant):
+    if V312 and type(constant) is tuple and all(type(part) is str for part in constant):
         # Names of keyword arguments: where they are depends on whether the compiler has seen an import.
         yield None, _CONSTANT, constant, _NOWHERE
-    elif (frames.V311 or not isinstance(previous, CodeType)) and "<locals>" not in str(constant):
+    elif (V311 or not isinstance(previous, CodeType)) and "<locals>" not in str(constant):
         # Otherwise a qualified name, which on 3.10 comes after the code of each function.
         yield position[0], _CONSTANT, repr(constant), position
