@@ -17,6 +17,7 @@ from tracer_core import (
     Tracer,
     TraceSuspended,
     WithBlockNotFoundError,
+    bytecode,
     locate,
     save,
     scope,
