@@ -90,6 +90,11 @@ def test_an_edit_is_carried_back_before_the_next_request(root: ToyNode) -> None:
         pytest.param(lambda first: first.upside_down, ["read"], id="left alone"),
         pytest.param(lambda first: first.upside_down.fill_(-5.0), ["edit"], id="edited"),
         pytest.param(lambda first: first.given.fill_(2.0), ["edit"], id="edited element"),
+        pytest.param(
+            lambda first: setattr(first, "given", torch.full_like(first.given, 2.0)),
+            ["read", "write"],
+            id="assigned element",
+        ),
     ],
 )
 def test_the_receipt_tells_of_edits_and_not_of_carrying_back(

@@ -133,7 +133,7 @@ class Envoy(Branch):
     @input.setter
     def input(self, value: Any) -> None:
         worker = current(self._input.path)
-        worker.replace(self._input, selection.put("input", worker.read(self._input), None, value))
+        worker.replace(self._input, selection.put("input", worker.look(self._input), None, value))
 
     @property
     def source(self) -> ModuleSource:

@@ -13,6 +13,8 @@ class Kind(str, Enum):
     """What a request wants done at its place."""
 
     READ = "read"
+    LOOK = "look"
+    """A read on the way to what was asked for: what a write replaces a part of, a call that is drilled. Not in the receipt."""
     EDIT = "edit"
     """What was read and then changed in place."""
     WRITE = "write"

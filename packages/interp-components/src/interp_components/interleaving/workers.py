@@ -80,6 +80,13 @@ class Worker:
         """What the model passes on at `location`, narrowed to the worker's rows."""
         return self.ask(Kind.READ, location)
 
+    def look(self, location: Location) -> Any:
+        """What `read` gives, on the way to something else that the block asked for."""
+        value = self.ask(Kind.READ, location)
+        assert self.served is not None
+        self.served.kind = Kind.LOOK
+        return value
+
     def replace(self, location: Location, value: Any) -> None:
         """Let the model go on with `value` at `location`, in the worker's rows."""
         self.ask(Kind.WRITE, location, value)

@@ -205,7 +205,7 @@ class EProperty(Generic[V]):
     def _replace(self, obj: Any, worker: Worker, location: Location, key: keys.Key, value: Any) -> None:
         select = self._select_for(obj)
         if selection.changes_part(key.attribute, select):
-            value = selection.put(key.attribute, worker.read(location), select, value)
+            value = selection.put(key.attribute, worker.look(location), select, value)
         worker.replace(location, value)
 
     def _editable(self, obj: Any, worker: Worker, location: Location, key: keys.Key) -> Any:

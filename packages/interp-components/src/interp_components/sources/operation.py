@@ -243,7 +243,7 @@ class Operation(_Ends):
             return guard.below
         visiting = worker.run.visiting
         if visiting not in guard.inputs or worker.step not in (None, visiting.count):
-            worker.read(self._callee)
+            worker.look(self._callee)
         if type(guard.callee) is not FunctionType and isinstance(guard.callee, nn.Module):
             raise SourceNotAvailable(
                 f"{self.path} calls a submodule, {type(guard.callee).__name__}; ask that module for its `source` instead"

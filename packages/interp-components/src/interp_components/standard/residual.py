@@ -24,7 +24,7 @@ class ResidualEProperty(EProperty[V]):
     """A value that the forward goes on with under more than one name, so that writes go into the tensor."""
 
     def _replace(self, obj: Any, worker: Worker, location: Location, key: keys.Key, value: Any) -> None:
-        served = worker.read(location)
+        served = worker.look(location)
         self._picked(obj, key, served).copy_(value)
         # Nothing is left to replace; the request tells the receipt that there was a write.
         worker.replace(location, served)

@@ -47,7 +47,7 @@ class ScaledEProperty(EProperty[V]):
         return super()._viewed(obj, raw) * self._scale(obj)
 
     def _replace(self, obj: Any, worker: Worker, location: Location, key: keys.Key, value: Any) -> None:
-        served, scale = worker.read(location), self._scale(obj)
+        served, scale = worker.look(location), self._scale(obj)
         raw = self._picked(obj, key, served)
         unscaled = torch.where(value == raw * scale, raw, value / scale)
         worker.replace(location, selection.put(key.attribute, served, self._select_for(obj), unscaled))

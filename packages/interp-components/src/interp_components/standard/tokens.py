@@ -38,7 +38,7 @@ class TokenEProperty(EProperty[V]):
         return value.view(*_rows_and_positions(obj), *value.shape[1:]) if self._is_flat(value) else value
 
     def _replace(self, obj: Any, worker: Worker, location: Location, key: keys.Key, value: Any) -> None:
-        served = worker.read(location)
+        served = worker.look(location)
         if self._is_flat(self._picked(obj, key, served)):
             value = value.flatten(0, 1)
         worker.replace(location, selection.put(key.attribute, served, self._select_for(obj), value))
