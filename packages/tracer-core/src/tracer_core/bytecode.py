@@ -33,8 +33,6 @@ _JUMPS = frozenset(hasjrel).union(hasjabs)
 _STORE_AND_LOAD = _OP.get("STORE_FAST_LOAD_FAST", _SENTINEL) if V313 else _SENTINEL
 _ASYNC_LANDING = frozenset(_OP[name] for name in ("SETUP_ASYNC_WITH", "END_SEND") if name in _OP)
 _SEND = _OP.get("SEND", _SENTINEL)
-# The variables are slots of the frame, not entries of a mapping.
-CO_OPTIMIZED = 1
 # The argument of LOAD_SPECIAL for `__aenter__`.
 _AENTER = 2
 _ENTERING = re.compile(

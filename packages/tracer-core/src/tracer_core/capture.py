@@ -148,6 +148,8 @@ def _site(
             offset = enter.after
             binding = _binding(code, enter, store, body.kind, None if item is None else item.target)
         way = skip.way(code, offset, starts_line=bytecode.starts_line(code, offset))
+        if way is None:
+            raise errors.no_tool(code, frame.f_lineno)
     cells = body.code.co_freevars
     own_name = variables.stored_name(code, store.last) if store.last == enter.after else None
     return Site(

@@ -8,8 +8,10 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from tracer_core.bytecode import CO_OPTIMIZED
 from tracer_core.versions import V311, V312, V313
+
+# The variables are slots of the frame, not entries of a mapping.
+CO_OPTIMIZED = 1
 
 # Make an exception, or nothing, what `sys.exc_info()` and a bare `raise` see in the frame that runs. `forget_handled` is the
 # function of C with its argument made ready, which halves what the call costs.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import CellType, FrameType, FunctionType
 from typing import Any
 
-from tracer_core import bytecode, frames, saving
+from tracer_core import frames, saving
 from tracer_core.site import SAVE, UNPACKED, Kind
 
 CONSTANTS = {SAVE: CellType(saving.save_method), UNPACKED: CellType(saving.unpacked)}
@@ -46,7 +46,7 @@ class ModuleNames(dict[str, Any]):
 
 def kind(frame: FrameType) -> Kind:
     """Return where `frame` keeps its names."""
-    if frame.f_code.co_flags & bytecode.CO_OPTIMIZED:
+    if frame.f_code.co_flags & frames.CO_OPTIMIZED:
         return Kind.FUNCTION
     return Kind.MODULE if frame.f_locals is frame.f_globals else Kind.NAMESPACE
 
@@ -80,7 +80,7 @@ def _enclosing(name: str, frame: FrameType) -> CellType:
     """Return a cell with the value of a free variable of a class body, which its frame does not show, or an empty one."""
     inner = frame.f_code
     around = frame.f_back
-    if not inner.co_flags & bytecode.CO_OPTIMIZED and name in inner.co_freevars:
+    if not inner.co_flags & frames.CO_OPTIMIZED and name in inner.co_freevars:
         while around is not None and inner not in around.f_code.co_consts:
             around = around.f_back
         if around is not None:

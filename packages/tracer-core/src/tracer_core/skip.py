@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
-from tracer_core import bytecode, errors, skip_monitoring, skip_settrace
+from tracer_core import skip_monitoring, skip_settrace
 from tracer_core.errors import ExitTracingException
 from tracer_core.versions import V312
 
@@ -36,17 +36,14 @@ _TRACED_LINE = Way(skip_settrace.arm_line, skip_settrace.disarm_line)
 _TRACED_INSTRUCTION = Way(skip_settrace.arm_instruction, skip_settrace.disarm_instruction)
 
 
-def way(code: CodeType, offset: int, *, starts_line: bool) -> Way:
+def way(code: CodeType, offset: int, *, starts_line: bool) -> Way | None:
     """Return how to leave `code` at `offset`, after preparing it.
 
-    Raises:
-        TraceSuspended: From 3.12 on, where no tool id is free and no line begins at `offset`: a trace function gets lines
-            there, but CPython loses events of single instructions once the set of global events has changed.
+    None from 3.12 on where no tool id is free and no line begins at `offset`: a trace function gets lines there, but CPython
+    loses events of single instructions once the set of global events has changed.
     """
     if not V312:
         return _TRACED_LINE if starts_line else _TRACED_INSTRUCTION
     if skip_monitoring.watch(code, offset, starts_line=starts_line):
         return _LINE if starts_line else _INSTRUCTION
-    if starts_line:
-        return _TRACED_LINE
-    raise errors.no_tool(code, bytecode.line_at(code, offset) or code.co_firstlineno)
+    return _TRACED_LINE if starts_line else None

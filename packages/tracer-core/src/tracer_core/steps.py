@@ -13,7 +13,7 @@ import sys
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from tracer_core import bytecode, errors
+from tracer_core import errors
 from tracer_core.block import Block, captured
 from tracer_core.scope import kind as scope_kind
 from tracer_core.site import ENTERS, SITES, Sites
@@ -159,5 +159,7 @@ def is_entering(frame: FrameType | None, block: Block) -> bool:
 
 def _awaited(frame: FrameType) -> int | None:
     """Return where `frame` enters the manager whose `__aenter__`, a coroutine, it awaits; None where it awaits no such thing."""
+    from tracer_core import bytecode  # late: a plain `with` is entered without
+
     enter = bytecode.awaited_at(frame.f_code.co_code, frame.f_lasti)
     return None if enter is None else enter.offset

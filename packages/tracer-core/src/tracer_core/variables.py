@@ -10,7 +10,8 @@ import dis
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
-from tracer_core.bytecode import CO_OPTIMIZED, instructions, positions
+from tracer_core.bytecode import instructions, positions
+from tracer_core.frames import CO_OPTIMIZED
 from tracer_core.versions import V311
 
 if TYPE_CHECKING:
