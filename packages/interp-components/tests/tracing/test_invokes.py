@@ -80,6 +80,30 @@ def test_a_barrier_lets_a_value_pass_within_one_place(chain, x):
     assert torch.allclose(chain._module(x[:1]), late)
 
 
+def test_a_name_that_another_block_has_not_bound_yet_is_an_error_that_tells_of_barriers(chain, x):
+    """The error is Python's, with a note that says which block binds the name and how to wait for it."""
+    with pytest.raises(NameError) as raised, chain.trace() as tracer:
+        with tracer.invoke(x):
+            hidden = chain.first.output
+        with tracer.invoke(x):
+            chain.first.output[:] = hidden
+
+    [note] = raised.value.__notes__
+    assert "'hidden' is bound by the invoke at " in note
+    assert "tracer.barrier(2)" in note
+
+
+def test_a_name_that_nobody_binds_is_python_s_error_alone(chain, x):
+    """There is nobody to wait for."""
+    with pytest.raises(NameError) as raised, chain.trace() as tracer:
+        with tracer.invoke(x):
+            chain.first.output[:] = nowhere  # noqa: F821 - on purpose
+        with tracer.invoke(x):
+            chain.first.output.save()
+
+    assert not hasattr(raised.value, "__notes__")
+
+
 def test_a_barrier_that_not_all_reach_is_an_error(chain, x):
     """The message says that its count is too high."""
     with pytest.raises(BarrierError, match="never reached by every block"), chain.trace() as tracer:

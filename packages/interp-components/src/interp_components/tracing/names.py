@@ -21,6 +21,8 @@ from functools import lru_cache
 from types import CellType, CodeType
 from typing import TYPE_CHECKING
 
+from interp_components.errors import add_note
+
 if TYPE_CHECKING:
     from interp_components.tracing.trace import Invoke
 
@@ -49,6 +51,20 @@ def part(invokes: Sequence[Invoke]) -> Callable[[], None]:
     for invoke in invokes:
         invoke.block.hold(own[id(invoke)])
     return lambda: _give_back(parted)
+
+
+def explain_unbound(error: NameError, invokes: Sequence[Invoke]) -> None:
+    """Tell whoever reads a name that another block has not bound yet how to wait for it."""
+    binding = [invoke.block for invoke in invokes if error.name in invoke.block.writes]
+    if len(invokes) < 2 or not binding:
+        return
+    add_note(
+        error,
+        f"{error.name!r} is bound by the invoke at {binding[0].filename}:{binding[0].first_line}, which had not come that "
+        f"far: the blocks of a run take turns as the model passes the places that they ask for. To wait, make "
+        f"`barrier = tracer.barrier(2)` in front of the invokes, and call `barrier()` in both: in the one after "
+        f"{error.name!r} is bound, in the other before it is read.",
+    )
 
 
 def _by_cell(invokes: Sequence[Invoke]) -> list[tuple[CellType, list[Use]]]:

@@ -129,6 +129,9 @@ class Trace(HasSteps, Tracer):
         give_back = names.part(invokes) if len(blocks) > 1 else None
         try:
             self._interleave(Call(call.args, {**call.kwargs, **more}), blocks, *_workers(invokes, calls))
+        except NameError as error:
+            names.explain_unbound(error, invokes)
+            raise
         finally:
             if give_back is not None:
                 give_back()
