@@ -121,6 +121,9 @@ def test_ids_do_not_ask_for_a_tokenizer() -> None:
         pytest.param([[5, "a"]], "as rows of token ids", id="text among ids"),
         pytest.param(3.5, "cannot run a model on a float", id="number"),
         pytest.param(None, "cannot run a model on a NoneType", id="nothing"),
+        pytest.param(
+            {"ids": [5]}, r"by its input_ids or inputs_embeds, and this one has \[.ids.\]", id="mapping of strangers"
+        ),
     ],
 )
 def test_an_input_that_no_model_can_run_on_is_refused_with_what_is_wrong(given: object, found: str) -> None:

@@ -157,6 +157,13 @@ def test_a_module_with_options_of_loading_is_refused() -> None:
         StandardizedTransformer(standins.gpt2(), dtype=torch.float16)
 
 
+@pytest.mark.parametrize(("source", "what"), [(42, "a int"), (PreTrainedModel, "the class PreTrainedModel")])
+def test_what_can_be_no_model_is_refused(source: Any, what: str) -> None:
+    """The error lists what can be one."""
+    with pytest.raises(TypeError, match=f"a module that is loaded already, and not {what}"):
+        StandardizedTransformer(source)
+
+
 def test_a_module_without_config_is_refused_with_the_class_that_takes_it() -> None:
     """Modules of any kind are wrapped by `Envoy`."""
     with pytest.raises(TypeError, match=r"Linear has no transformers config.*Envoy\(module\)"):

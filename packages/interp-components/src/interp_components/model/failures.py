@@ -128,6 +128,14 @@ def warn_of_guessed_pieces(path: Path, reason: str) -> None:
     )
 
 
+def no_source(source: object) -> TypeError:
+    """The error for what can be no model."""
+    what = f"the class {source.__name__}" if isinstance(source, type) else f"a {type(source).__name__}"
+    return TypeError(
+        f"a model is a name on the hub, a folder, a .gguf file or a module that is loaded already, and not {what}"
+    )
+
+
 def needless_options(options: Mapping[str, Any]) -> TypeError:
     """The error for loading options beside a module that is loaded already."""
     names = ", ".join(f"{name}=" for name in options)

@@ -22,6 +22,7 @@ from interp_components.model.rows import Padding, pad_rows, positions
 
 # Any: the values of a forward's keyword arguments are the model's own affair.
 Arguments: TypeAlias = dict[str, Any]
+_MAIN: Final = ("input_ids", "inputs_embeds")
 _PER_TOKEN: Final = ("attention_mask", "token_type_ids", "position_ids", "labels")
 TEXT_FORMS: Final = "a text, a list of texts, token ids, a tensor of token ids, what a tokenizer returned, or a chat"
 
@@ -90,6 +91,10 @@ class Reader:
     def _named(self, given: object, options: Arguments) -> Arguments:
         """The input as keyword arguments; `options` are the tokenizer's."""
         if isinstance(given, Mapping):
+            if not any(name in given for name in _MAIN):
+                raise InputError(
+                    f"a mapping is the input by its {' or '.join(_MAIN)}, and this one has {sorted(given)}"
+                )
             return self._from_mapping(given)
         if isinstance(given, str):
             return self._from_rows(self._tokenized([given], options))
@@ -258,7 +263,7 @@ def _whole(ids: Tensor) -> Arguments:
 
 def row_count(arguments: Mapping[str, Any]) -> int | None:
     """How many rows the main input holds; None when there is none among the arguments."""
-    for name in ("input_ids", "inputs_embeds"):
+    for name in _MAIN:
         value = arguments.get(name)
         if isinstance(value, Tensor):
             return len(value)

@@ -11,6 +11,7 @@ Keyword arguments go to transformers as they are, so whatever its loading knows,
 from __future__ import annotations
 
 import copy
+import os
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -66,9 +67,12 @@ def origin_of(source: str | Path | nn.Module, options: Options) -> Origin:
 
     Raises:
         LoadError: There is no such folder, file or repository, or it holds no model that predicts tokens.
+        TypeError: It is neither a module nor text that could name one.
     """
     if isinstance(source, nn.Module):
         return Ready(source, options)
+    if not isinstance(source, (str, os.PathLike)):
+        raise failures.no_source(source)
     if str(source) in EMBEDDED:
         # Stored in half precision, which a CPU computes with more slowly than with single.
         return Pretrained(str(source), {"dtype": torch.float32, **options}, EMBEDDED[str(source)])
