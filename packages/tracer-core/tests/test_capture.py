@@ -22,9 +22,9 @@ from tracer_core import (
     save,
     scope,
     skip,
-    skip_monitoring,
 )
 from tracer_core.site import SITES, Sites
+from tracer_core.skip import monitoring
 
 
 class Idle:
@@ -65,7 +65,7 @@ def test_a_site_goes_with_its_code():
     gc.collect()
 
     assert sites == {}
-    assert key not in skip_monitoring._line_points
+    assert key not in monitoring._line_points
 
 
 def test_equal_code_in_two_files_is_two_sites(tmp_path):

@@ -9,8 +9,9 @@ from types import FunctionType
 
 import pytest
 
-from tracer_core import Tracer, TracerError, TraceSuspended, save, skip, skip_monitoring, skip_settrace
+from tracer_core import Tracer, TracerError, TraceSuspended, save, skip
 from tracer_core.site import SITES
+from tracer_core.skip import monitoring, settrace
 
 LISTENS_BY_MONITORING = sys.version_info >= (3, 12)
 
@@ -33,13 +34,13 @@ def nothing_is_left():
     before = sys.gettrace(), sys.getprofile()
     yield
     assert (sys.gettrace(), sys.getprofile()) == before
-    assert skip_monitoring._armed == {}
+    assert monitoring._armed == {}
 
 
 @pytest.fixture
 def by_settrace(monkeypatch):
     """Skip by trace functions, as where no tool id is free."""
-    monkeypatch.setattr(skip_monitoring, "_tool", lambda kind: None)
+    monkeypatch.setattr(monitoring, "_tool", lambda kind: None)
     SITES.clear()
     yield
     SITES.clear()
@@ -75,12 +76,12 @@ def test_a_block_inside_a_line_is_refused_where_no_tool_id_is_free(by_settrace):
 @pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has tool ids first")
 def test_all_tool_ids_can_be_taken(monkeypatch):
     """Where every id is taken, there is none for us."""
-    monkeypatch.setattr(skip_monitoring, "_tools", {})
+    monkeypatch.setattr(monitoring, "_tools", {})
     taken = [number for number in range(6) if sys.monitoring.get_tool(number) is None]
     for number in taken:
         sys.monitoring.use_tool_id(number, "test")
     try:
-        assert skip_monitoring._tool("LINE") is None
+        assert monitoring._tool("LINE") is None
     finally:
         for number in taken:
             sys.monitoring.free_tool_id(number)
@@ -154,9 +155,9 @@ def waiting(tracer, local_trace):
     frame.f_trace = local_trace
     with listening(tracer):
         signal = skip.ExitTracingException()
-        sys.settrace(skip_settrace.arm_instruction(frame, frame.f_lasti + 2, signal) or sys.gettrace())
+        sys.settrace(settrace.arm_instruction(frame, frame.f_lasti + 2, signal) or sys.gettrace())
         hook = frame.f_trace
-        skip_settrace.disarm_instruction(frame, signal)
+        settrace.disarm_instruction(frame, signal)
     assert (frame.f_trace, frame.f_trace_opcodes) == (local_trace, False)
     return hook, signal, frame
 
@@ -186,7 +187,7 @@ def test_a_tracer_that_stops_listening_before_a_block_does_not_let_it_run():
     with listening(None):
         hook(frame, "line", None)
 
-        assert (sys.gettrace(), signal.tracer, signal.local_trace) == (skip_settrace._nothing, None, None)
+        assert (sys.gettrace(), signal.tracer, signal.local_trace) == (settrace._nothing, None, None)
 
 
 class Foreign:
@@ -389,13 +390,13 @@ def test_the_listener_for_lines_raises_where_it_is_armed_and_nowhere_else():
     frame, signal = sys._getframe(), skip.ExitTracingException()
     code = frame.f_code
 
-    elsewhere = skip_monitoring._on_line(code, 1)
-    skip_monitoring._line_points[id(code)] = [Anywhere()]
-    at_a_point = skip_monitoring._on_line(code, 1)
-    del skip_monitoring._line_points[id(code)]
-    skip_monitoring._armed[frame] = Anywhere(), signal
+    elsewhere = monitoring._on_line(code, 1)
+    monitoring._line_points[id(code)] = [Anywhere()]
+    at_a_point = monitoring._on_line(code, 1)
+    del monitoring._line_points[id(code)]
+    monitoring._armed[frame] = Anywhere(), signal
     with pytest.raises(skip.ExitTracingException):
-        skip_monitoring._on_line(code, 1)
+        monitoring._on_line(code, 1)
 
     assert (elsewhere, at_a_point) == (sys.monitoring.DISABLE, None)
 
@@ -405,11 +406,11 @@ def test_the_listener_for_instructions_raises_where_it_is_armed_and_nowhere_else
     """As for lines, with the lock given back."""
     frame, signal = sys._getframe(), skip.ExitTracingException()
 
-    elsewhere = skip_monitoring._on_instruction(frame.f_code, 1)
-    skip_monitoring._instruction_lock.acquire()
-    skip_monitoring._armed[frame] = 2, signal
+    elsewhere = monitoring._on_instruction(frame.f_code, 1)
+    monitoring._instruction_lock.acquire()
+    monitoring._armed[frame] = 2, signal
     with pytest.raises(skip.ExitTracingException):
-        skip_monitoring._on_instruction(frame.f_code, 2)
+        monitoring._on_instruction(frame.f_code, 2)
 
     assert elsewhere == sys.monitoring.DISABLE
 
@@ -417,20 +418,20 @@ def test_the_listener_for_instructions_raises_where_it_is_armed_and_nowhere_else
 @pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has monitoring first")
 def test_a_probe_is_heard_by_its_own_thread():
     """Python calls the listener where no coverage can see; here it is called by hand."""
-    skip_monitoring._on_probe(skip_monitoring._probe.__code__, 0)
+    monitoring._on_probe(monitoring._probe.__code__, 0)
     try:
-        assert threading.get_ident() in skip_monitoring._heard
+        assert threading.get_ident() in monitoring._heard
     finally:
-        skip_monitoring._heard.discard(threading.get_ident())
+        monitoring._heard.discard(threading.get_ident())
 
 
 @pytest.mark.skipif(not LISTENS_BY_MONITORING, reason="3.12 has monitoring first")
 def test_where_nothing_is_heard_the_block_is_refused(monkeypatch):
     """A probe that is not heard means that there are no events."""
-    monkeypatch.setattr(skip_monitoring, "_probe", lambda: None)
+    monkeypatch.setattr(monitoring, "_probe", lambda: None)
 
     with pytest.raises(TraceSuspended):
-        skip_monitoring.arm_line(sys._getframe(), 0, skip.ExitTracingException())
+        monitoring.arm_line(sys._getframe(), 0, skip.ExitTracingException())
 
 
 @pytest.mark.parametrize("distance", [0, 2], ids=["there", "elsewhere"])
@@ -440,9 +441,9 @@ def test_the_hook_of_a_frame_waits_for_its_place(distance):
     frame = standing.gi_frame
     with listening(None):
         signal = skip.ExitTracingException()
-        sys.settrace(skip_settrace.arm_line(frame, frame.f_lasti + distance, signal))
+        sys.settrace(settrace.arm_line(frame, frame.f_lasti + distance, signal))
         hook = frame.f_trace
-        skip_settrace.disarm_line(frame, signal)
+        settrace.disarm_line(frame, signal)
 
     if distance:
         assert hook(frame, "line", None) is None  # which keeps it
@@ -459,19 +460,19 @@ def test_there_is_nothing_to_disarm_once_the_signal_was_raised():
         raise signal
     standing.gi_frame.f_trace = later = lambda *event: None
 
-    skip_settrace.disarm_instruction(standing.gi_frame, signal)
+    settrace.disarm_instruction(standing.gi_frame, signal)
 
     assert standing.gi_frame.f_trace is later
 
 
 def test_where_a_tracer_hears_nothing_the_block_is_refused(monkeypatch):
     """The probe of the way by trace functions is heard, or there are no events."""
-    monkeypatch.setattr(skip_settrace, "_is_suspended", lambda tracer: True)
+    monkeypatch.setattr(settrace, "_is_suspended", lambda tracer: True)
 
     with listening(lambda *event: None), pytest.raises(TraceSuspended):
-        skip_settrace.arm_line(sys._getframe(), 0, skip.ExitTracingException())
+        settrace.arm_line(sys._getframe(), 0, skip.ExitTracingException())
 
 
 def test_the_ids_of_a_debugger_coverage_and_a_profiler_are_left_to_them():
     """These tools take one fixed id, and fail where somebody else has it."""
-    assert not {0, 1, 2}.intersection(skip_monitoring._IDS)
+    assert not {0, 1, 2}.intersection(monitoring._IDS)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tracer_core import Tracer, save, saving, skip_monitoring, tracer
+from tracer_core import Tracer, save, saving, tracer
+from tracer_core.skip import monitoring
 
 NAMES = [
     *("TRY_STATEMENTS", "ExitTracingException", "WithBlockNotFoundError", "Tracer", "skip_context", "skippable"),
@@ -76,7 +77,7 @@ def test_an_enter_is_a_capture_and_a_skip():
 
 def test_a_skip_sets_the_trace_function_that_it_takes(monkeypatch):
     """So the block is left where no tool id is free, too."""
-    monkeypatch.setattr(skip_monitoring, "_tool", lambda kind: None)
+    monkeypatch.setattr(monitoring, "_tool", lambda kind: None)
     before = sys.gettrace()
 
     def here():

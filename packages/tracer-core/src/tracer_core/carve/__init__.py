@@ -2,8 +2,8 @@
 
 Code made by `exec`, a program piped into stdin, a cell under `%%time`, a file edited since it was imported: the frame
 runs `with Tracer():`, but there is no text to compile the body from. Its bytecode is there, so `carve` walks it from
-the first instruction of the body to the call of `__exit__` (`carve_flow`), turns every variable of the frame into a
-free variable, and writes the result down as a code object of its own (`carve_assembly`). What comes out has the
+the first instruction of the body to the call of `__exit__` (`flow`), turns every variable of the frame into a
+free variable, and writes the result down as a code object of its own (`assembly`). What comes out has the
 interface of a compiled body: `types.FunctionType(code, frame.f_globals, name, None, cells)`, one cell for each of
 `code.co_freevars`. Lines, columns, qualified names and rewritten asserts are those of the running code, since it is
 the running code.
@@ -11,7 +11,7 @@ the running code.
 At module level and in a class body names live in a mapping, not in variables; there the code is one for
 `exec(code, globals, namespace, closure=cells)`. `code.co_flags & inspect.CO_OPTIMIZED` tells which it is.
 
-Not done: CPython 3.10, and versions newer than the table in `carve_instructions`. The first carve of a process takes three
+Not done: CPython 3.10, and versions newer than the table in `instructions`. The first carve of a process takes three
 tiny bodies out and runs them; where one of them goes wrong, every carve is refused with the reason.
 """
 
@@ -22,12 +22,12 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import NamedTuple
 
-from tracer_core import carve_selftest
 from tracer_core.bytecode import Handler
-from tracer_core.carve_assembly import Emitted, assemble
-from tracer_core.carve_flow import Flow, flow
-from tracer_core.carve_instructions import CannotCarve, Instructions, dialect
-from tracer_core.carve_names import Names
+from tracer_core.carve import selftest
+from tracer_core.carve.assembly import Emitted, assemble
+from tracer_core.carve.flow import Flow, walk
+from tracer_core.carve.instructions import CannotCarve, Instructions, dialect
+from tracer_core.carve.names import Names
 
 __all__ = ["CannotCarve", "CarvedBody", "carve"]
 
@@ -64,7 +64,7 @@ def carve(code: CodeType, enter_offset: int) -> CarvedBody:
             Python's bytecode is not known.
     """
     dialect()
-    failure = carve_selftest.failure(_code)
+    failure = selftest.failure(_code)
     if failure is not None:
         raise CannotCarve(failure)
     return _carve(code, enter_offset)
@@ -76,7 +76,7 @@ def _code(code: CodeType, enter_offset: int) -> CodeType:
 
 def _carve(code: CodeType, enter_offset: int) -> CarvedBody:
     instructions = Instructions(code)
-    body = flow(instructions, enter_offset)
+    body = walk(instructions, enter_offset)
     names = Names(instructions, body)
     emitted = [*_beginning(instructions, body, names), *_middle(instructions, body, names)]
     if body.is_async and instructions.dialect.wraps_stop_iteration:

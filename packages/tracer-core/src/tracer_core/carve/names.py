@@ -2,7 +2,7 @@
 
 Variables of the frame become free variables, since they belong to the frame as much as to the body. Only the variable of
 an inlined comprehension (3.12+) stays a local one, for as long as the comprehension runs: it has nothing to do with a
-variable of the same name around it. The stack tells them apart, see `carve_flow.Stack`.
+variable of the same name around it. The stack tells them apart, see `flow.Stack`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import inspect
 from types import CodeType
 
-from tracer_core.carve_flow import Flow, Stack
-from tracer_core.carve_instructions import Instruction, Instructions
+from tracer_core.carve.flow import Flow, Stack
+from tracer_core.carve.instructions import Instruction, Instructions
 from tracer_core.site import SAVE
 from tracer_core.versions import V312
 

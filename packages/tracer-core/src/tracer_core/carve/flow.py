@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tracer_core import bytecode
 from tracer_core.bytecode import Handler
-from tracer_core.carve_instructions import ENDS, CannotCarve, Instruction, Instructions
+from tracer_core.carve.instructions import ENDS, CannotCarve, Instruction, Instructions
 
 Stack = tuple["int | None", ...]
 """What the body has on the stack, bottom first: the slot of a variable that an inlined comprehension put aside (3.12+:
@@ -38,7 +38,7 @@ class Flow(NamedTuple):
     """Whether it is the body of an `async with`."""
 
 
-def flow(instructions: Instructions, enter: int) -> Flow:
+def walk(instructions: Instructions, enter: int) -> Flow:
     """Return what the `with` runs whose `__enter__` is called by the instruction at `enter`.
 
     Raises:
@@ -50,13 +50,13 @@ def flow(instructions: Instructions, enter: int) -> Flow:
         raise CannotCarve("no `with` is entered there", instructions.line(enter))
     if entered.is_async and not instructions.code.co_flags & CO_OPTIMIZED:
         raise CannotCarve("an `async with` outside of functions has no names that a coroutine can keep")
-    walk = _Walk(instructions, outer)
-    start = walk.target(entered.after)
-    walk.body(start)
-    walk.refuse_yields(entered.is_async)
-    if walk.end is not None and not _leads_on(instructions, walk.end, outer):
-        raise CannotCarve(_LEAVES, instructions.line(walk.end))
-    return Flow(start, walk.stacks, walk.covers, walk.end, entered.is_async)
+    path = _Walk(instructions, outer)
+    start = path.target(entered.after)
+    path.body(start)
+    path.refuse_yields(entered.is_async)
+    if path.end is not None and not _leads_on(instructions, walk.end, outer):
+        raise CannotCarve(_LEAVES, instructions.line(path.end))
+    return Flow(start, path.stacks, walk.covers, walk.end, entered.is_async)
 
 
 class _Walk:

@@ -5,8 +5,8 @@
 
 `way(...)` prepares a skip point once and returns the two functions that serve it: `arm` makes the frame's next arrival there
 raise a signal, and returns what `sys.settrace` has to be called with for that, or None; `disarm` undoes what arming did, and
-can be left out for a signal that was raised and displaced nothing. `skip_monitoring` does this with `sys.monitoring`,
-`skip_settrace` with the frame's trace function.
+can be left out for a signal that was raised and displaced nothing. `monitoring` does this with `sys.monitoring`,
+`settrace` with the frame's trace function.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
-from tracer_core import skip_monitoring, skip_settrace
 from tracer_core.errors import ExitTracingException
+from tracer_core.skip import monitoring, settrace
 from tracer_core.versions import V312
 
 TraceFunction: TypeAlias = Callable[[FrameType, str, Any], Any]
-forget = skip_monitoring.forget
+forget = monitoring.forget
 
 
 class Way(NamedTuple):
@@ -30,10 +30,10 @@ class Way(NamedTuple):
     disarm: Callable[[FrameType, ExitTracingException], None]
 
 
-_LINE = Way(skip_monitoring.arm_line, skip_monitoring.disarm_line)
-_INSTRUCTION = Way(skip_monitoring.arm_instruction, skip_monitoring.disarm_instruction)
-_TRACED_LINE = Way(skip_settrace.arm_line, skip_settrace.disarm_line)
-_TRACED_INSTRUCTION = Way(skip_settrace.arm_instruction, skip_settrace.disarm_instruction)
+_LINE = Way(monitoring.arm_line, monitoring.disarm_line)
+_INSTRUCTION = Way(monitoring.arm_instruction, monitoring.disarm_instruction)
+_TRACED_LINE = Way(settrace.arm_line, settrace.disarm_line)
+_TRACED_INSTRUCTION = Way(settrace.arm_instruction, settrace.disarm_instruction)
 
 
 def way(code: CodeType, offset: int, *, starts_line: bool) -> Way | None:
@@ -44,6 +44,6 @@ def way(code: CodeType, offset: int, *, starts_line: bool) -> Way | None:
     """
     if not V312:
         return _TRACED_LINE if starts_line else _TRACED_INSTRUCTION
-    if skip_monitoring.watch(code, offset, starts_line=starts_line):
+    if monitoring.watch(code, offset, starts_line=starts_line):
         return _LINE if starts_line else _INSTRUCTION
     return _TRACED_LINE if starts_line else None

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tracer_core import carve_selftest
+from tracer_core.carve import selftest
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 has no bytecode that can be carved")
 
@@ -13,7 +13,7 @@ def test_bodies_that_are_taken_out_rightly_pass():
     """Then nothing is said."""
     from tracer_core.carve import _code
 
-    assert carve_selftest.failure(_code) is None
+    assert selftest.failure(_code) is None
 
 
 def test_a_body_that_cannot_be_taken_out_or_run_fails():
@@ -22,7 +22,7 @@ def test_a_body_that_cannot_be_taken_out_or_run_fails():
     def take(code, offset):
         raise OverflowError(offset)
 
-    assert "trial of it fails on this Python" in carve_selftest.failure(take)
+    assert "trial of it fails on this Python" in selftest.failure(take)
 
 
 def test_a_body_that_does_other_things_fails():
@@ -32,4 +32,4 @@ def test_a_body_that_does_other_things_fails():
         a = b = c = None
         return (lambda: (a, b, c)).__code__
 
-    assert "gives {'a': [0, 1, 2], 'b': 0, 'c': 1} on this Python" in carve_selftest.failure(take)
+    assert "gives {'a': [0, 1, 2], 'b': 0, 'c': 1} on this Python" in selftest.failure(take)

@@ -9,8 +9,8 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 has other code objects")
 
 if sys.version_info >= (3, 11):
-    from tracer_core.carve_assembly import Emitted, assemble
-    from tracer_core.carve_instructions import PAIRS, Instructions
+    from tracer_core.carve.assembly import Emitted, assemble
+    from tracer_core.carve.instructions import PAIRS, Instructions
 
 
 def written_again(code):

@@ -12,7 +12,7 @@ from itertools import accumulate, chain, groupby
 from typing import NamedTuple
 
 from tracer_core.bytecode import Handler
-from tracer_core.carve_instructions import Position, is_backward
+from tracer_core.carve.instructions import Position, is_backward
 
 NOWHERE: Position = (None, None, None, None)
 

@@ -12,8 +12,8 @@ from tracer_core import bytecode
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 has no bytecode that can be carved")
 
 if sys.version_info >= (3, 11):
-    from tracer_core.carve_flow import flow
-    from tracer_core.carve_instructions import CannotCarve, Instructions
+    from tracer_core.carve.flow import walk
+    from tracer_core.carve.instructions import CannotCarve, Instructions
 
 LEAVES = "leaves the block"
 
@@ -27,7 +27,7 @@ def code_of(text):
 
 def flow_of(code):
     """Return the flow of the first block in `code`."""
-    return flow(Instructions(code), next(bytecode.enters(code.co_code)).offset)
+    return walk(Instructions(code), next(bytecode.enters(code.co_code)).offset)
 
 
 REFUSED = {
@@ -90,7 +90,7 @@ def test_a_block_that_stays_is_accepted_wherever_it_stands(name):
     """What comes after the block, and what the compiler makes of it, does not matter."""
     code = code_of(ACCEPTED[name])
 
-    assert [flow(Instructions(code), enter.offset).stacks for enter in bytecode.enters(code.co_code)]
+    assert [walk(Instructions(code), enter.offset).stacks for enter in bytecode.enters(code.co_code)]
 
 
 @pytest.mark.parametrize("target", ["t", "t.x", "t[0]", "(t, *u)", "t[[i for i in m if i][0]]", "t[1 if m else 2]"])
@@ -107,7 +107,7 @@ def test_an_instruction_that_enters_nothing_is_refused():
     code = code_of("def around(m):\n  m()\n")
 
     with pytest.raises(CannotCarve, match="no `with` is entered"):
-        flow(Instructions(code), 0)
+        walk(Instructions(code), 0)
 
 
 def test_an_async_with_outside_of_functions_is_refused():
@@ -154,4 +154,4 @@ def test_a_handler_that_finds_more_than_there_is_is_refused():
     ]
 
     with pytest.raises(CannotCarve, match=LEAVES):
-        flow(instructions, enter.offset)
+        walk(instructions, enter.offset)

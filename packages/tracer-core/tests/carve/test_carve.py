@@ -462,7 +462,7 @@ def test_a_version_without_known_bytecode_is_refused():
 @needs_carving
 def test_nothing_is_carved_where_a_trial_fails(monkeypatch):
     """An interpreter whose bytecode means something else is found out by the trials, and the error says so."""
-    monkeypatch.setattr(carve.carve_selftest, "failure", lambda take: "carving is off: trial")
+    monkeypatch.setattr(carve.selftest, "failure", lambda take: "carving is off: trial")
 
     with pytest.raises(carve.CannotCarve, match="carving is off"):
         carve.carve(*site("def around(m):\n  with m:\n    pass\n"))
