@@ -54,9 +54,9 @@ def walk(instructions: Instructions, enter: int) -> Flow:
     start = path.target(entered.after)
     path.body(start)
     path.refuse_yields(entered.is_async)
-    if path.end is not None and not _leads_on(instructions, walk.end, outer):
+    if path.end is not None and not _leads_on(instructions, path.end, outer):
         raise CannotCarve(_LEAVES, instructions.line(path.end))
-    return Flow(start, path.stacks, walk.covers, walk.end, entered.is_async)
+    return Flow(start, path.stacks, path.covers, path.end, entered.is_async)
 
 
 class _Walk:
