@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         LoadError,
         StandardizedTransformer,
         TokenizerNeeded,
+        UnknownKeyword,
         UnsupportedFamily,
     )
     from interp_components.properties import (
@@ -124,7 +125,7 @@ _ROOMS = {
     ),
     "model": (
         "GuessedFamilyWarning GuessedTokensWarning InputError LoadError StandardizedTransformer TokenizerNeeded "
-        "UnsupportedFamily"
+        "UnknownKeyword UnsupportedFamily"
     ),
     "properties": "FIRST CopyEProperty DerivedEProperty EProperty SelectionError unavailable",
     "saving": "save",
@@ -214,6 +215,7 @@ __all__ = [
     "TokenizerNeeded",
     "Tokens",
     "Unavailable",
+    "UnknownKeyword",
     "UnsupportedFamily",
     "Values",
     "__version__",

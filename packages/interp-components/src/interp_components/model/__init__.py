@@ -2,6 +2,7 @@
 
 from interp_components.model.failures import GuessedFamilyWarning, GuessedTokensWarning, LoadError, UnsupportedFamily
 from interp_components.model.inputs import InputError, TokenizerNeeded
+from interp_components.model.keywords import UnknownKeyword
 from interp_components.model.transformer import StandardizedTransformer
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "LoadError",
     "StandardizedTransformer",
     "TokenizerNeeded",
+    "UnknownKeyword",
     "UnsupportedFamily",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -21,7 +21,7 @@ from torch import nn
 from transformers import PreTrainedTokenizerBase
 
 from interp_components.envoys import ClassMap, Envoy
-from interp_components.model import batches, kernels
+from interp_components.model import batches, kernels, keywords
 from interp_components.model.check import check
 from interp_components.model.generation import generate
 from interp_components.model.guessed import guess
@@ -180,13 +180,19 @@ class StandardizedTransformer(Root):
             strict: Whether an edit without effect is an error.
             backend: What "run the block" means, see `tracer_core`.
             kwargs: Keyword arguments of the model.
+
+        Raises:
+            UnknownKeyword: The model's forward takes no such argument, and would pass over it in silence.
         """
         self.dispatch()
+        if kwargs and fn is None:
+            self._refuse_unknown(kwargs)
         made = self._set(eager, super().trace(*inputs, fn=fn, strict=strict, backend=backend, **kwargs))
         return made if trace else made.without_block()
 
     def scan(self, *inputs: Any, eager: Eager = False, backend: Backend | None = None, **kwargs: Any) -> Trace:
         """Run the block with a model that computes shapes only; `eager` as for `trace`."""
+        self._refuse_unknown(kwargs)
         return self._set(eager, super().scan(*inputs, backend=backend, **kwargs))
 
     @overload
@@ -234,6 +240,10 @@ class StandardizedTransformer(Root):
         return trace
 
     check = check
+
+    def _refuse_unknown(self, kwargs: Iterable[str]) -> None:
+        inner = inner_model(self._module)
+        keywords.check((self._module, inner, inner.base_model), kwargs)
 
     def _prepare(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """One invoke's input as keyword arguments of the forward, on the model's device."""

@@ -207,7 +207,10 @@ class Trace(HasSteps, Tracer):
                 "Cannot invoke while the model is already running. Write `with model.trace() as tracer:` without an "
                 "input, and every input in a `with tracer.invoke(...):` of its own."
             )
-        return Invoke(self, self._model._prepare(args, kwargs))
+        call = self._model._prepare(args, kwargs)
+        if kwargs and self._is_single:
+            self._model._refuse_unknown(kwargs)
+        return Invoke(self, call)
 
     def stop(self) -> None:
         """Leave the model here: what was read so far stays, nothing after this place runs."""

@@ -6,7 +6,7 @@ What the inputs of a trace may be is the model's own matter: `_prepare` turns wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, overload
 
 from interp_components.envoys import Envoy
@@ -89,6 +89,9 @@ class Traceable(Envoy):
         root = self.root
         if root is not self and isinstance(root, Traceable):
             root._ready()
+
+    def _refuse_unknown(self, kwargs: Iterable[str]) -> None:
+        """Refuse keyword arguments that no forward takes; a module takes what it takes, and Python refuses the rest."""
 
     def _prepare(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """What stands in one `trace(...)` or `invoke(...)`, as a call of the model."""
