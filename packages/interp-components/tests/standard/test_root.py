@@ -84,7 +84,9 @@ def test_assigned_logits_are_what_the_model_returns(root: Root, plain: Tensor) -
 )
 def test_a_derived_value_names_what_to_assign(root: Root, name: str, instead: str) -> None:
     """The refusal has the way out."""
-    with pytest.raises(AttributeError, match=f"{name} is derived and read-only; it follows from {instead}"):
+    with pytest.raises(
+        AttributeError, match=f"{name} is derived and read-only; assign {instead}, which it follows from"
+    ):
         setattr(root, name, torch.zeros(1))
 
 

@@ -58,5 +58,5 @@ class DerivedEProperty(EProperty[V]):
 
     def __set__(self, obj: Any, value: Any) -> None:
         """Refuse: there is no place to write to."""
-        way_out = f"; it follows from {self._instead}, which can be assigned" if self._instead else ""
+        way_out = f"; assign {self._instead}, which it follows from" if self._instead else ""
         raise AttributeError(f"{self.name} is derived and read-only{way_out}")
