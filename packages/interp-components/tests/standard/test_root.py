@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -198,6 +199,24 @@ def test_steering_goes_through_blocks_in_the_order_they_run(root: Root) -> None:
         root.layers[2].layer_output += vector
 
     assert torch.equal(both, models.run(root, one_by_one))
+
+
+@pytest.mark.parametrize(
+    ("layers", "outside"),
+    [(3, [3]), (-4, [-4]), (100, [100]), ([0, 3, 2, -5], [3, -5])],
+    ids=["past_the_end", "before_the_first", "far", "some_of_several"],
+)
+def test_steering_a_block_that_is_not_there_is_refused(
+    root: Root, plain: Tensor, layers: Any, outside: list[int]
+) -> None:
+    """No other block is steered in its place, and the message has what was asked and the number of blocks."""
+    found = re.escape(f"steer({layers!r}, ...) names no block by {outside}; the model has 3")
+
+    def block() -> None:
+        with pytest.raises(ValueError, match=found):
+            root.steer(layers, torch.ones(models.HIDDEN_OF_HEADS))
+
+    assert torch.equal(plain, models.run(root, block))
 
 
 # Onto the vocabulary

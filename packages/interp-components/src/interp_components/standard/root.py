@@ -164,9 +164,16 @@ class Root(Standard):
             factor: How much of it.
             token_positions: Positions to steer; all of them when None.
             batch_index: Rows to steer; all of them when None.
+
+        Raises:
+            ValueError: The model has no such block.
         """
-        asked = [layers] if isinstance(layers, int) else layers
-        for layer in sorted({layer % self.num_layers for layer in asked}):
+        count = self.num_layers
+        asked = [layers] if isinstance(layers, int) else list(layers)
+        outside = [layer for layer in asked if not -count <= layer < count]
+        if outside:
+            raise ValueError(f"steer({layers!r}, ...) names no block by {outside}; the model has {count}")
+        for layer in sorted({layer % count for layer in asked}):
             hidden = self._block(layer).layer_output
             rows = _chosen(hidden.shape[0], batch_index)[:, None]
             positions = _chosen(hidden.shape[1], token_positions)[None, :]
