@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -348,6 +349,45 @@ def test_a_padded_row_generates_what_its_text_alone_does(model: StandardizedTran
             alone = tracer.result.save()
         count = min(5, alone.shape[1] - len(text))
         assert row[len(LONG) :][:count].tolist() == alone[0, len(text) :][:count].tolist()
+
+
+class Greedy(StandardizedTransformer):
+    """A model with defaults of its own for generating."""
+
+    def generate(self, *inputs: Any, **kwargs: Any) -> Any:
+        return super().generate(*inputs, do_sample=False, max_new_tokens=3, **kwargs)
+
+
+class Shorter(Greedy):
+    """And one around it, whose first argument is a cell."""
+
+    def generate(self, *inputs: Any, **kwargs: Any) -> Any:
+        def min_new_tokens() -> int:
+            return 3 if self.dispatched else 0
+
+        return super().generate(*inputs, min_new_tokens=min_new_tokens(), **kwargs)
+
+
+@pytest.mark.parametrize("kind", [Greedy, Shorter], ids=["once", "twice"])
+def test_a_subclass_that_overrides_generate_has_blocks_too(kind: type[StandardizedTransformer]) -> None:
+    """With a `with` statement around the call there is a block, and without one the ids are returned."""
+    model = kind(standins.gpt2(), tokenizer=standins.tokenizer())
+    with model.generate(SHORT) as tracer:
+        seen = model.layers[0].layer_output.save()
+        ids = tracer.result.save()
+
+    assert seen.shape[:2] == (1, len(SHORT))
+    assert torch.equal(ids, model.generate(SHORT))
+
+
+def test_a_function_called_generate_in_a_with_statement_gets_ids(model: StandardizedTransformer) -> None:
+    """The `with` statement is about what the function returns, and not about the model's call inside it."""
+
+    def generate(text: str) -> Any:
+        return nullcontext(model.generate(text, max_new_tokens=1, do_sample=False))
+
+    with generate(SHORT) as ids:
+        assert ids.shape == (1, len(SHORT) + 1)
 
 
 # Copies

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any, Literal, TypeVar, cast, overload
 
 import torch
@@ -23,7 +22,7 @@ from transformers import PreTrainedTokenizerBase
 from interp_components.envoys import ClassMap, Envoy
 from interp_components.model import batches, kernels, keywords
 from interp_components.model.check import check
-from interp_components.model.generation import generate
+from interp_components.model.generation import generate, has_block
 from interp_components.model.guessed import guess
 from interp_components.model.inner import inner_model, longest_input, takes_positions
 from interp_components.model.inputs import Prepared, Reader, with_positions
@@ -36,7 +35,7 @@ from interp_components.standard import Root
 from interp_components.standard.family import Family
 from interp_components.tracing import Trace
 from interp_components.tracing.calls import Call
-from tracer_core import Backend, WithBlockNotFoundError
+from tracer_core import Backend
 
 Self = TypeVar("Self", bound="StandardizedTransformer")
 
@@ -221,7 +220,8 @@ class StandardizedTransformer(Root):
         Args:
             inputs: As for `trace`.
             trace: Whether there is a block. By default there is one where the call stands in a `with` statement, and
-                `ids = model.generate(...)` runs at once and returns the ids, as transformers' does.
+                `ids = model.generate(...)` runs at once and returns the ids, as transformers' does. A subclass may
+                override this method and call it by `super()`.
             eager: As for `trace`.
             strict: Whether an edit without effect is an error.
             backend: What "run the block" means, see `tracer_core`.
@@ -231,7 +231,7 @@ class StandardizedTransformer(Root):
         run = partial(generate, self._module, self._padding())
         made = self._set(eager, Trace(self, run, inputs, kwargs, is_single=False, strict=strict, backend=backend))
         if trace is None:
-            trace = _has_block(made, sys._getframe(1))
+            trace = has_block(self, made, sys._getframe(1))
         return made if trace else made.without_block()
 
     def _set(self, eager: Eager, trace: Trace) -> Trace:
@@ -313,17 +313,6 @@ class StandardizedTransformer(Root):
         own = {name: recipe[name] for name in _NAMING}
         copied: StandardizedTransformer = kind(copy.deepcopy(self._module, memo), tokenizer=self._tokenizer, **own)
         return copied
-
-
-def _has_block(trace: Trace, caller: FrameType) -> bool:
-    """Whether the caller is evaluating the item of a `with` statement, the block of which is captured then."""
-    try:
-        trace.capture(caller)
-    except WithBlockNotFoundError as error:
-        if type(error) is not WithBlockNotFoundError:
-            raise  # there is one, and its text is not to be had
-        return False
-    return True
 
 
 _NAMING = ("family", "rename", "envoys", "tokenizer_kwargs")
