@@ -158,6 +158,14 @@ def test_a_module_with_options_of_loading_is_refused() -> None:
         StandardizedTransformer(standins.gpt2(), dtype=torch.float16)
 
 
+def test_an_assignment_that_is_copied_into_the_tensor_is_one_write(model: StandardizedTransformer) -> None:
+    """The forward goes on with that tensor under two names; the receipt tells what was asked for."""
+    with model.trace(SHORT) as tracer:
+        model.layers[1].resid_mid = torch.zeros_like(model.layers[1].resid_mid)
+
+    assert [(entry.kind.value, entry.seen) for entry in tracer.receipt] == [("read", True), ("write", True)]
+
+
 @pytest.mark.parametrize(("source", "what"), [(42, "a int"), (PreTrainedModel, "the class PreTrainedModel")])
 def test_what_can_be_no_model_is_refused(source: Any, what: str) -> None:
     """The error lists what can be one."""

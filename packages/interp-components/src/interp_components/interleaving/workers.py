@@ -85,6 +85,7 @@ class Worker:
         value = self.ask(Kind.READ, location)
         assert self.served is not None
         self.served.kind = Kind.LOOK
+        self._shown = None  # the block does not have it, so what becomes of it is no edit of the block's
         return value
 
     def replace(self, location: Location, value: Any) -> None:
