@@ -93,6 +93,18 @@ def test_a_name_that_another_block_has_not_bound_yet_is_an_error_that_tells_of_b
     assert "tracer.barrier(2)" in note
 
 
+def test_a_name_that_a_block_reads_before_it_binds_it_is_python_s_error_alone(chain, x):
+    """A barrier would not help: the other block has nothing to do with it."""
+    with pytest.raises(NameError) as raised, chain.trace() as tracer:
+        with tracer.invoke(x):
+            chain.first.output[:] = hidden  # noqa: F821 - on purpose
+            hidden = chain.first.output
+        with tracer.invoke(x):
+            chain.output.save()
+
+    assert not hasattr(raised.value, "__notes__")
+
+
 def test_a_name_that_nobody_binds_is_python_s_error_alone(chain, x):
     """There is nobody to wait for."""
     with pytest.raises(NameError) as raised, chain.trace() as tracer:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import dis
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from traceback import walk_tb
 from types import CellType, CodeType
 from typing import TYPE_CHECKING
 
@@ -55,8 +56,10 @@ def part(invokes: Sequence[Invoke]) -> Callable[[], None]:
 
 def explain_unbound(error: NameError, invokes: Sequence[Invoke]) -> None:
     """Tell whoever reads a name that another block has not bound yet how to wait for it."""
-    binding = [invoke.block for invoke in invokes if error.name in invoke.block.writes]
-    if len(invokes) < 2 or not binding:
+    passed = {frame.f_code for frame, _ in walk_tb(error.__traceback__)}
+    blocks = [invoke.block for invoke in invokes if invoke.block.code not in passed]
+    binding = [block for block in blocks if error.name in block.writes]
+    if not binding:
         return
     add_note(
         error,
